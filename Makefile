@@ -1,0 +1,63 @@
+# Two commands on a fresh machine: `make demo` and `make test`.  Both set up what they need.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+SETUP := pyproject.toml constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-system check format docs bench figures clean
+
+help:  ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
+
+demo: $(VENV)/.demo  ## run the main job and draw its picture (Figure 2: noise filtering)
+	$(BIN)/python examples/fig2_noise_filtering.py --out runs/demo
+
+test: $(VENV)/.dev  ## run all tests that need Python packages only
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not system"
+
+test-system: $(VENV)/.dev  ## run the tests that need a compiler or a browser
+	$(BIN)/python -m pytest -m system tests
+
+check: $(VENV)/.dev  ## all gates: format, lint, types, import contracts, docs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+format: $(VENV)/.dev  ## let ruff rewrite the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.dev  ## build the documentation into docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+bench: $(VENV)/.dev  ## measure the layer's speed against its peers
+	$(BIN)/python benchmarks/layer.py
+
+figures: $(VENV)/.dev  ## run the studies again: tables to results/, pictures to docs/images/
+	$(BIN)/python examples/fig1_sigma.py --out runs/figures
+	$(BIN)/python examples/fig2_noise_filtering.py --out runs/figures
+	$(BIN)/python examples/drop_in.py --out runs/figures
+	mkdir -p results docs/images
+	cp runs/figures/*.csv runs/figures/*.json results/
+	cp runs/figures/*.png docs/images/
+
+clean:  ## remove everything that can be made again
+	rm -rf $(VENV) docs/_build runs .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(VENV)/.python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "lff needs Python 3.11 or newer, $(PYTHON) is $$($(PYTHON) -V 2>&1); use make PYTHON=python3.11" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.python $(SETUP)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[figures]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.python $(SETUP)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@ $(VENV)/.demo

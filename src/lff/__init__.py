@@ -1,0 +1,52 @@
+"""Learned Fourier features for reinforcement learning (Li and Pathak, NeurIPS 2021).
+
+The names below are the public ones.  They are imported when first used, so that the rooms that
+draw figures and compute verdicts from tables can be used without torch.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lff.nn.audit import audit as audit
+    from lff.nn.ensemble import Ensemble as Ensemble
+    from lff.nn.fourier import Fourier as Fourier
+    from lff.nn.fourier import LearnedFourierFeatures as LearnedFourierFeatures
+    from lff.nn.fourier import LearnedFourierFeatures2d as LearnedFourierFeatures2d
+    from lff.nn.insert import insert_front as insert_front
+    from lff.nn.mlp import MLPTrunk as MLPTrunk
+    from lff.nn.net import LFF as LFF
+    from lff.nn.net import MLP as MLP
+    from lff.nn.net import NetConfig as NetConfig
+    from lff.nn.width import match_width as match_width
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Ensemble": "lff.nn.ensemble",
+    "Fourier": "lff.nn.fourier",
+    "LFF": "lff.nn.net",
+    "LearnedFourierFeatures": "lff.nn.fourier",
+    "LearnedFourierFeatures2d": "lff.nn.fourier",
+    "MLP": "lff.nn.net",
+    "MLPTrunk": "lff.nn.mlp",
+    "NetConfig": "lff.nn.net",
+    "audit": "lff.nn.audit",
+    "insert_front": "lff.nn.insert",
+    "match_width": "lff.nn.width",
+}
+_ROOMS = ("core", "figures", "nn", "stats")
+
+__all__ = [*_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _ROOMS:
+        return importlib.import_module(f"lff.{name}")
+    raise AttributeError(f"module 'lff' has no attribute {name!r}; it has {', '.join(_HOMES)}")
+
+
+def __dir__() -> list[str]:
+    return sorted((*globals(), *_HOMES, *_ROOMS))

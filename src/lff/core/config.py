@@ -1,0 +1,168 @@
+"""Frozen dataclasses as data: to_dict, from_dict and a digest that is stable across machines.
+
+A config is written as a JSON object whose ``"type"`` is the class name, so that a field which is a
+union of configs can be read back without guessing:
+
+    >>> from lff.nn import Fourier, MLPTrunk, NetConfig
+    >>> config = NetConfig(front=Fourier(fourier_dim=64, sigma=0.01), trunk=MLPTrunk(hidden=(32,)))
+    >>> to_dict(config)["front"]["type"]
+    'Fourier'
+    >>> from_dict(NetConfig, to_dict(config)) == config
+    True
+"""
+
+import dataclasses
+import functools
+import hashlib
+import json
+import types
+import typing
+from typing import Any, Literal, TypeVar, overload
+
+from lff.core.checks import check_number, nearest
+from lff.core.errors import BadInputError, BadTypeError
+
+T = TypeVar("T")
+TYPE_KEY = "type"
+
+
+def to_dict(config: Any) -> dict[str, Any]:
+    """Return a frozen dataclass as plain JSON data, tagged with its class name."""
+    if not dataclasses.is_dataclass(config) or isinstance(config, type):
+        raise BadTypeError("config", config, "a dataclass instance", "pass a config object")
+    hints = _hints(type(config))
+    fields = {f.name: _encode(getattr(config, f.name), hints[f.name]) for f in _fields(config)}
+    return {TYPE_KEY: type(config).__name__, **fields}
+
+
+@overload
+def from_dict(kind: type[T], data: Any) -> T: ...
+@overload
+def from_dict(kind: types.UnionType, data: Any) -> Any: ...
+def from_dict(kind: Any, data: Any) -> Any:
+    """Rebuild a config of class (or union of classes) ``kind`` from :func:`to_dict`'s data."""
+    return _decode(data, kind, "config")
+
+
+def to_json(config: Any) -> str:
+    """Return the canonical JSON text of a config: sorted keys, no spaces, finite numbers only."""
+    return json.dumps(to_dict(config), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def from_json(kind: type[T], text: str) -> T:
+    """Rebuild a config from :func:`to_json`'s text."""
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise BadInputError("config", text, "JSON", f"mend it: {error}") from None
+    return from_dict(kind, data)
+
+
+def digest(config: Any) -> str:
+    """Return 16 hex digits that name this config: equal configs, equal digests, on any machine."""
+    return hashlib.sha256(to_json(config).encode()).hexdigest()[:16]
+
+
+def _fields(config: Any) -> tuple[dataclasses.Field[Any], ...]:
+    return tuple(field for field in dataclasses.fields(config) if field.init)
+
+
+@functools.cache
+def _hints(cls: type) -> dict[str, Any]:
+    return typing.get_type_hints(cls)
+
+
+def _encode(value: Any, hint: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return to_dict(value)
+    if isinstance(value, tuple | list):
+        inner = _item_hint(hint)
+        return [_encode(item, inner) for item in value]
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int) and not _wants_float(hint):
+        return value
+    # sigma=1 and sigma=1.0 are the same config and must have the same digest
+    return check_number("a config value", value)
+
+
+def _wants_float(hint: Any) -> bool:
+    members = _members(hint)
+    return float in members and int not in members
+
+
+def _item_hint(hint: Any) -> Any:
+    for member in _members(hint):
+        if typing.get_origin(member) is tuple:
+            return typing.get_args(member)[0]
+    return Any
+
+
+def _members(hint: Any) -> tuple[Any, ...]:
+    """Return the members of a union, or the hint alone."""
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return typing.get_args(hint)
+    return (hint,)
+
+
+def _decode(data: Any, hint: Any, path: str) -> Any:
+    members = _members(hint)
+    classes: dict[str, Any] = {m.__name__: m for m in members if _is_config_class(m)}
+    if isinstance(data, dict) and classes:
+        return _decode_dataclass(data, classes, path)
+    for member in members:
+        found, value = _decode_plain(data, member, path)
+        if found:
+            return value
+    wanted = " or ".join(getattr(m, "__name__", str(m)) for m in members)
+    raise BadTypeError(path, data, wanted, "mend this field")
+
+
+def _is_config_class(hint: Any) -> bool:
+    return isinstance(hint, type) and dataclasses.is_dataclass(hint)
+
+
+def _decode_dataclass(data: dict[str, Any], classes: dict[str, Any], path: str) -> Any:
+    name = data.get(TYPE_KEY)
+    if name not in classes:
+        raise BadInputError(
+            f"{path}.{TYPE_KEY}", name, f"one of {', '.join(classes)}", nearest(name, [*classes])
+        )
+    cls = classes[name]
+    hints = _hints(cls)
+    known = {f.name: f for f in dataclasses.fields(cls) if f.init}
+    for key in data:
+        if key != TYPE_KEY and key not in known:
+            raise BadInputError(path, key, f"made of fields of {name}", nearest(key, [*known]))
+    missing = [
+        key
+        for key, f in known.items()
+        if key not in data
+        and f.default is dataclasses.MISSING
+        and f.default_factory is dataclasses.MISSING
+    ]
+    if missing:
+        raise BadInputError(path, [*data], f"complete for {name}", f"add {', '.join(missing)}")
+    values = {
+        key: _decode(value, hints[key], f"{path}.{key}")
+        for key, value in data.items()
+        if key != TYPE_KEY
+    }
+    return cls(**values)
+
+
+def _decode_plain(data: Any, hint: Any, path: str) -> tuple[bool, Any]:
+    """Try one plain type; return whether it fits, and the value."""
+    origin = typing.get_origin(hint)
+    if origin is Literal:
+        return data in typing.get_args(hint), data
+    if origin is tuple and isinstance(data, list):
+        inner = typing.get_args(hint)[0]
+        return True, tuple(_decode(v, inner, f"{path}[{i}]") for i, v in enumerate(data))
+    if hint is type(None) or hint is None:
+        return data is None, None
+    if hint is bool or isinstance(data, bool):
+        return hint is bool and isinstance(data, bool), data
+    if hint is float and isinstance(data, int | float):
+        return True, float(data)
+    return isinstance(hint, type) and isinstance(data, hint), data

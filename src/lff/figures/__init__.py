@@ -1,0 +1,7 @@
+"""Figures, drawn from tables and arrays alone: needs matplotlib, never torch."""
+
+from lff.figures.curves import draw_curves as draw_curves
+from lff.figures.grids import draw_grids as draw_grids
+from lff.figures.style import color_of as color_of
+from lff.figures.style import new_figure as new_figure
+from lff.figures.style import save_figure as save_figure

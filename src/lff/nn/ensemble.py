@@ -1,0 +1,265 @@
+"""N networks as one batched computation: twin critics, or any ensemble.
+
+Each leaf of the members (Linear, a basis B, LayerNorm) is replaced by one that holds all members'
+weights and maps ``(member, batch, in)`` to ``(member, batch, out)`` with a single batched product.
+Forward and gradient equal those of a loop over the members, and it is faster at the widths where
+SAC runs on a CPU (``benchmarks/layer.py``).  Other modules are batched by ``torch.func.vmap``.
+"""
+
+import copy
+from collections.abc import Iterator, Sequence
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.func import functional_call, vmap
+
+from lff.core.checks import check_size
+from lff.core.errors import BadInputError, BadTypeError
+from lff.nn.fourier import BasisLayer
+from lff.nn.net import NetConfig, Network
+from lff.nn.skip import SkipBody
+
+# Containers whose forward works on any leading axes as soon as their leaves do.
+CONTAINERS = (nn.Sequential, nn.ModuleList, Network, SkipBody)
+
+
+class Ensemble(nn.Module):
+    """Several networks of one architecture; ``(*batch, in)`` -> ``(member, *batch, out)``.
+
+    >>> from lff.nn import Fourier, MLPTrunk
+    >>> config = NetConfig(front=Fourier(fourier_dim=64, sigma=0.01), trunk=MLPTrunk((32, 32)))
+    >>> critics = Ensemble.build(config, 2, in_features=30, out_features=1)
+    >>> critics(torch.zeros(8, 24), torch.zeros(8, 6)).shape
+    torch.Size([2, 8, 1])
+    """
+
+    def __init__(self, members: Sequence[nn.Module]) -> None:
+        """Stack copies of the members; they must be alike in all but their weights."""
+        super().__init__()
+        if not members:
+            raise BadInputError("members", members, "one network or more", "pass [net1, net2]")
+        self.size = len(members)
+        self.stacked = stack(members)
+
+    @classmethod
+    def build(
+        cls,
+        config: NetConfig,
+        size: int,
+        *,
+        in_features: int,
+        out_features: int,
+        generator: torch.Generator | None = None,
+    ) -> "Ensemble":
+        """Build ``size`` networks from one config, each with its own draw, and stack them."""
+        return cls(
+            [
+                config.build(in_features, out_features, generator=generator)
+                for _ in range(check_size("size", size))
+            ]
+        )
+
+    def forward(self, *xs: Float[Tensor, "*batch _"]) -> Float[Tensor, "member *batch out"]:
+        """Return every member's output on the same input."""
+        x = xs[0] if len(xs) == 1 else torch.cat(xs, dim=-1)
+        flat = x.reshape(-1, x.shape[-1])
+        output: Tensor = self.stacked(flat.expand(self.size, *flat.shape))
+        return output.reshape(self.size, *x.shape[:-1], output.shape[-1])
+
+    def member(self, index: int) -> nn.Module:
+        """Return a copy of one member as an ordinary network, for export or inspection."""
+        if not 0 <= index < self.size:
+            raise BadInputError("index", index, f"from 0 to {self.size - 1}", "count from 0")
+        return unstack(self.stacked, index)
+
+    def extra_repr(self) -> str:
+        """Show how many there are."""
+        return f"members={self.size}"
+
+
+class StackedLinear(nn.Module):
+    """Linear layers of all members at once.
+
+    The weight is ``(member, in, out)``, transposed against ``nn.Linear``: the batched product runs
+    faster so.
+    """
+
+    def __init__(self, layers: Sequence[nn.Linear]) -> None:
+        """Stack the layers' weights and biases."""
+        super().__init__()
+        self.weight = _stacked([layer.weight.mT for layer in layers], like=layers[0].weight)
+        bias = layers[0].bias
+        self.bias = (
+            None if bias is None else _stacked([layer.bias[None] for layer in layers], like=bias)
+        )
+
+    def forward(self, x: Float[Tensor, "member batch in"]) -> Float[Tensor, "member batch out"]:
+        """Return xW + b, member by member."""
+        if self.bias is None:
+            return torch.bmm(x, self.weight)
+        return torch.baddbmm(self.bias, x, self.weight)
+
+    def extra_repr(self) -> str:
+        """Show the sizes in the order of ``nn.Linear``."""
+        members, width, out = self.weight.shape
+        return f"members={members}, in_features={width}, out_features={out}"
+
+    def member(self, index: int) -> nn.Linear:
+        """Return one member as an ``nn.Linear``."""
+        _, width, out = self.weight.shape
+        with torch.device("meta"):
+            layer = nn.Linear(width, out, bias=self.bias is not None, dtype=self.weight.dtype)
+        layer.weight = nn.Parameter(self.weight[index].detach().mT.clone())
+        if self.bias is not None:
+            layer.bias = nn.Parameter(self.bias[index, 0].detach().clone())
+        return layer
+
+
+class StackedLayerNorm(nn.Module):
+    """Layer norms of all members at once: one statistic per row, each member its own scale."""
+
+    def __init__(self, layers: Sequence[nn.LayerNorm]) -> None:
+        """Stack the layers' scales and shifts."""
+        super().__init__()
+        (self.width,) = layers[0].normalized_shape
+        self.eps = layers[0].eps
+        self.weight = _stacked([x.weight[None] for x in layers], like=layers[0].weight)
+        self.bias = _stacked([x.bias[None] for x in layers], like=layers[0].bias)
+
+    def forward(
+        self, x: Float[Tensor, "member batch width"]
+    ) -> Float[Tensor, "member batch width"]:
+        """Normalise the last axis, then scale and shift."""
+        normal = F.layer_norm(x, (self.width,), eps=self.eps)
+        return torch.addcmul(self.bias, normal, self.weight)
+
+    def member(self, index: int) -> nn.LayerNorm:
+        """Return one member as an ``nn.LayerNorm``."""
+        layer = nn.LayerNorm(self.width, eps=self.eps).to(self.weight)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight[index, 0])
+            layer.bias.copy_(self.bias[index, 0])
+        return layer
+
+
+class StackedByVmap(nn.Module):
+    """Any other module, batched by vmap: slower than the layers above, right all the same."""
+
+    def __init__(self, modules: Sequence[nn.Module]) -> None:
+        """Stack all parameters and buffers under one name each."""
+        super().__init__()
+        first = dict(modules[0].named_parameters())
+        self._names = (*first, *dict(modules[0].named_buffers()))
+        states = [{**dict(m.named_parameters()), **dict(m.named_buffers())} for m in modules]
+        for name in self._names:
+            value = torch.stack([state[name].detach() for state in states])
+            if name in first:
+                own = nn.Parameter(value, requires_grad=first[name].requires_grad)
+                self.register_parameter(_mangled(name), own)
+            else:
+                self.register_buffer(_mangled(name), value)
+        # in a tuple, so that the template's own (meaningless) weights are not registered
+        self._template = (copy.deepcopy(modules[0]).to("meta"),)
+
+    def _state(self) -> dict[str, Tensor]:
+        return {name: getattr(self, _mangled(name)) for name in self._names}
+
+    def forward(self, x: Float[Tensor, "member batch in"]) -> Float[Tensor, "member batch out"]:
+        """Apply each member to its slice of the input."""
+        (template,) = self._template
+        template.train(self.training)
+
+        def apply(state: dict[str, Tensor], x: Tensor) -> Tensor:
+            output: Tensor = functional_call(template, state, (x,))
+            return output
+
+        output: Tensor = vmap(apply, randomness="different")(self._state(), x)
+        return output
+
+    def member(self, index: int) -> nn.Module:
+        """Return one member as the module it was."""
+        (template,) = self._template
+        module = copy.deepcopy(template).to_empty(device=next(iter(self._state().values())).device)
+        module.load_state_dict({k: v[index].detach() for k, v in self._state().items()})
+        return module
+
+    def basis_layers(self) -> Iterator[tuple[str, BasisLayer]]:
+        """Yield the basis layers inside, each holding the stacked B, for the audit."""
+        (template,) = self._template
+        for name, layer in template.named_modules():
+            if isinstance(layer, BasisLayer):
+                view = copy.deepcopy(layer)
+                for key in layer.state_dict():
+                    value = self._state()[f"{name}.{key}" if name else key]
+                    setattr(view, key, value)  # the very tensor, so that optimizers know it
+                yield name, view
+
+
+def stack(modules: Sequence[nn.Module]) -> nn.Module:
+    """Return one module that holds and computes all of ``modules`` along a leading axis."""
+    first = modules[0]
+    for other in modules[1:]:
+        # by name: torch makes a class of its own for every parametrized layer
+        if type(other).__name__ != type(first).__name__ or _shapes(other) != _shapes(first):
+            remedy = "build all members from one config"
+            raise BadTypeError("members", type(other).__name__, "alike", remedy)
+    if not any(True for _ in (*first.parameters(), *first.buffers())):
+        return copy.deepcopy(first)
+    if isinstance(first, BasisLayer):
+        return _stack_basis(modules)
+    if type(first) is nn.Linear:
+        return StackedLinear(modules)  # type: ignore[arg-type]
+    if type(first) is nn.LayerNorm and len(first.normalized_shape) == 1 and first.bias is not None:
+        return StackedLayerNorm(modules)  # type: ignore[arg-type]
+    if isinstance(first, CONTAINERS):
+        whole = copy.deepcopy(first)
+        for name, _ in first.named_children():
+            whole.add_module(name, stack([module.get_submodule(name) for module in modules]))
+        return whole
+    return StackedByVmap(modules)
+
+
+def unstack(module: nn.Module, index: int) -> nn.Module:
+    """Return member ``index`` of a stacked module as an ordinary one."""
+    if isinstance(module, StackedLinear | StackedLayerNorm | StackedByVmap):
+        return module.member(index)
+    one = copy.deepcopy(module)
+    if isinstance(module, BasisLayer):
+        for name, value in module.state_dict().items():
+            part = value[index] if name == "B" else value[index, 0]
+            _replace(one, name, part.clone())
+    for name, child in module.named_children():
+        one.add_module(name, unstack(child, index))
+    return one
+
+
+def _stack_basis(layers: Sequence[nn.Module]) -> nn.Module:
+    """Stack B to (member, rows, in); anything else (a bias) gets an axis of one for the batch."""
+    whole = copy.deepcopy(layers[0])
+    for name in layers[0].state_dict():
+        parts = [layer.state_dict()[name] for layer in layers]
+        _replace(whole, name, torch.stack([p if name == "B" else p[None] for p in parts]))
+    return whole
+
+
+def _replace(module: nn.Module, name: str, value: Tensor) -> None:
+    """Set a parameter or buffer to a tensor of another shape, keeping which of the two it is."""
+    old = getattr(module, name)
+    is_parameter = isinstance(old, nn.Parameter)
+    new = nn.Parameter(value, requires_grad=old.requires_grad) if is_parameter else value
+    setattr(module, name, new)
+
+
+def _stacked(parts: Sequence[Tensor], *, like: Tensor) -> nn.Parameter:
+    stacked = torch.stack([part.detach() for part in parts]).contiguous()
+    return nn.Parameter(stacked, requires_grad=like.requires_grad)
+
+
+def _shapes(module: nn.Module) -> list[tuple[str, torch.Size]]:
+    return [(name, value.shape) for name, value in module.state_dict().items()]
+
+
+def _mangled(name: str) -> str:
+    return name.replace(".", "__")

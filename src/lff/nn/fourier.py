@@ -1,0 +1,318 @@
+"""Learned Fourier features: the layer of Li and Pathak (2021), dense and per pixel.
+
+    F_B(x) = sin(2πBx) ‖ cos(2πBx) ‖ x,    B_ij ~ N(0, σ²) at the start, then trained       (Eq. 2)
+
+A small σ starts the network with slow waves, hence a smooth function; a large σ lets it fit fine
+detail at once.  B is a bare parameter (a buffer when it is not trained): this layer neither is nor
+contains ``nn.Linear`` or ``nn.Conv2d``, so no host library that re-initialises those can touch σ.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from lff.core.checks import check_even_size, check_flag, check_scale, check_size
+from lff.core.errors import BadInputError, BadTypeError
+
+TWO_PI = 2 * math.pi
+
+
+def project(
+    x: Float[Tensor, "*batch in_features"], B: Float[Tensor, "*member rows in_features"]
+) -> Float[Tensor, "*batch rows"]:
+    """Bx for every row of x; with a stacked B, member m of x meets member m of B."""
+    return F.linear(x, B) if B.ndim == 2 else torch.matmul(x, B.mT)
+
+
+def waves(
+    phase: Float[Tensor, "..."], x: Float[Tensor, "..."], *, concat_input: bool, dim: int = -1
+) -> Float[Tensor, "..."]:
+    """sin(phase) ‖ cos(phase) ‖ x along ``dim``, in the paper's order; without x if told so."""
+    parts = (phase.sin(), phase.cos())
+    return torch.cat((*parts, x) if concat_input else parts, dim=dim)
+
+
+def check_input(x: Tensor, width: int, *, axis: int, owner: str, axis_name: str) -> None:
+    """Raise one clear line for integer input or a wrong width, where torch would name a kernel."""
+    if not x.is_floating_point():
+        remedy = "convert it first, e.g. x.float() (x.float() / 255 for images)"
+        raise BadTypeError(f"the input of {owner}", x.dtype, "floating point", remedy)
+    if x.ndim < -axis or x.shape[axis] != width:
+        remedy = (
+            f"build the layer with {axis_name}={x.shape[axis]}" if x.ndim >= -axis else "add it"
+        )
+        shape = tuple(x.shape)
+        raise BadInputError(f"axis {axis} of the input of {owner}", shape, f"{width} wide", remedy)
+
+
+class BasisLayer(nn.Module, ABC):
+    """A layer that embeds its input by a basis B, and owns how B is drawn.
+
+    ``B`` has shape ``(rows, in_features)``, or ``(member, rows, in_features)`` once an
+    :class:`lff.Ensemble` has stacked several layers into one.
+    """
+
+    B: Tensor
+    in_features: int
+    out_features: int
+    wave_features: int
+    """How many of the outputs, the leading ones, come from B; the rest is x itself."""
+    trainable: bool
+
+    def _own(self, B: Tensor) -> None:
+        """Register the basis: a parameter if trained, else a buffer that no optimizer can move."""
+        if self.trainable:
+            self.B = nn.Parameter(B)
+        else:
+            self.register_buffer("B", B)
+
+    @abstractmethod
+    def draw(self, generator: torch.Generator | None = None) -> Tensor:
+        """Return a fresh B of one member from the initial law."""
+
+    @property
+    @abstractmethod
+    def initial_spread(self) -> float:
+        """Root mean square of B's entries under the initial law (σ for a Gaussian)."""
+
+    @abstractmethod
+    def phase(self, x: Float[Tensor, "*batch _"]) -> Float[Tensor, "*batch _"]:
+        """Return what the sines are taken of, 2πBx."""
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw B anew from its initial law, in place; every member on its own."""
+        with torch.no_grad():
+            for member in self.B.unbind() if self.B.ndim == 3 else (self.B,):
+                member.copy_(self.draw(generator))
+
+
+class LearnedFourierFeatures(BasisLayer):
+    """x -> [sin(2πBx), cos(2πBx), x] with B_ij ~ N(0, σ²) learned; smaller σ, smoother function.
+
+    Shapes: ``(*batch, in_features)`` -> ``(*batch, out_features)`` with ``out_features`` =
+    ``fourier_dim + in_features`` (``fourier_dim`` without concatenation).
+
+    >>> layer = LearnedFourierFeatures(3, 64, sigma=0.01)
+    >>> layer(torch.zeros(5, 3)).shape
+    torch.Size([5, 67])
+    >>> layer
+    LearnedFourierFeatures(in=3, F=64, sigma=0.01, trainable=True, concat_input=True)
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        fourier_dim: int,
+        *,
+        sigma: float,
+        trainable: bool = True,
+        concat_input: bool = True,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """Draw B of shape ``(fourier_dim // 2, in_features)``.
+
+        Args:
+            in_features: width d of the input.
+            fourier_dim: number of Fourier features F, even: F/2 sines and F/2 cosines.
+            sigma: standard deviation of B's entries at the start.
+            trainable: train B (the paper) or keep it as drawn (its ablation).
+            concat_input: append x itself (the paper) or not (its ablation).
+            generator: source of randomness; torch's global one if None.
+        """
+        super().__init__()
+        self.in_features = check_size("in_features", in_features)
+        self.fourier_dim = check_even_size("fourier_dim", fourier_dim)
+        self.sigma = check_scale("sigma", sigma)
+        self.trainable = check_flag("trainable", trainable)
+        self.concat_input = check_flag("concat_input", concat_input)
+        self.wave_features = self.fourier_dim
+        self.out_features = self.fourier_dim + self.in_features * self.concat_input
+        self._own(self.draw(generator))
+
+    def draw(self, generator: torch.Generator | None = None) -> Tensor:
+        """Return a fresh B ~ N(0, σ²)."""
+        return self.sigma * torch.randn(
+            self.fourier_dim // 2, self.in_features, generator=generator
+        )
+
+    @property
+    def initial_spread(self) -> float:
+        """σ."""
+        return self.sigma
+
+    def phase(
+        self, x: Float[Tensor, "*batch in_features"]
+    ) -> Float[Tensor, "*batch {self.fourier_dim//2}"]:
+        """Return 2πBx.  The factor multiplies x, the smallest of the three tensors: it is free."""
+        check_input(x, self.in_features, axis=-1, owner="the layer", axis_name="in_features")
+        return project(TWO_PI * x, self.B)
+
+    def forward(
+        self, x: Float[Tensor, "*batch in_features"]
+    ) -> Float[Tensor, "*batch {self.out_features}"]:
+        """Return sin(2πBx) ‖ cos(2πBx) ‖ x."""
+        return waves(self.phase(x), x, concat_input=self.concat_input)
+
+    def extra_repr(self) -> str:
+        """Show the science."""
+        return (
+            f"in={self.in_features}, F={self.fourier_dim}, sigma={self.sigma:g}, "
+            f"trainable={self.trainable}, concat_input={self.concat_input}"
+        )
+
+
+class LearnedFourierFeatures2d(BasisLayer):
+    """The same at every pixel of ``(*batch, C, H, W)``: a 1x1 convolution by B, then sin, cos, x.
+
+    ``per_frame=False`` (the authors' code) applies B to all stacked channels at once and gives
+    ``fourier_dim + C`` channels.  ``per_frame=True`` (the paper's text) applies one B, of
+    ``frame_channels`` columns, to each RGB frame of the stack: ``frames * fourier_dim + C``
+    channels, sines of all frames first, then cosines, then x.
+
+    >>> LearnedFourierFeatures2d(9, 64, sigma=0.1)(torch.zeros(2, 9, 8, 8)).shape
+    torch.Size([2, 73, 8, 8])
+    >>> LearnedFourierFeatures2d(9, 64, sigma=0.1, per_frame=True).B.shape
+    torch.Size([32, 3])
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        fourier_dim: int,
+        *,
+        sigma: float,
+        trainable: bool = True,
+        concat_input: bool = True,
+        per_frame: bool = False,
+        frame_channels: int = 3,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """Draw B of shape ``(fourier_dim // 2, in_channels)``, or ``frame_channels`` wide."""
+        super().__init__()
+        self.in_channels = check_size("in_channels", in_channels)
+        self.fourier_dim = check_even_size("fourier_dim", fourier_dim)
+        self.sigma = check_scale("sigma", sigma)
+        self.trainable = check_flag("trainable", trainable)
+        self.concat_input = check_flag("concat_input", concat_input)
+        self.per_frame = check_flag("per_frame", per_frame)
+        self.in_features = (
+            check_size("frame_channels", frame_channels) if per_frame else in_channels
+        )
+        self.frames, rest = divmod(self.in_channels, self.in_features)
+        if rest:
+            constraint = f"a multiple of frame_channels={frame_channels} when per_frame=True"
+            raise BadInputError("in_channels", in_channels, constraint, "set frame_channels")
+        self.wave_features = self.frames * self.fourier_dim
+        self.out_channels = self.wave_features + self.in_channels * self.concat_input
+        self.out_features = self.out_channels
+        self._own(self.draw(generator))
+
+    def draw(self, generator: torch.Generator | None = None) -> Tensor:
+        """Return a fresh B ~ N(0, σ²)."""
+        return self.sigma * torch.randn(
+            self.fourier_dim // 2, self.in_features, generator=generator
+        )
+
+    @property
+    def initial_spread(self) -> float:
+        """σ."""
+        return self.sigma
+
+    def phase(
+        self, x: Float[Tensor, "*batch channels height width"]
+    ) -> Float[Tensor, "*batch {self.frames*self.fourier_dim//2} height width"]:
+        """Return 2πBx at every pixel, frame by frame if ``per_frame``."""
+        check_input(x, self.in_channels, axis=-3, owner="the 2d layer", axis_name="in_channels")
+        frames = (TWO_PI * x).reshape(-1, self.in_features, *x.shape[-2:])
+        phase = F.conv2d(frames, self.B[:, :, None, None])
+        return phase.reshape(*x.shape[:-3], -1, *x.shape[-2:])
+
+    def forward(
+        self, x: Float[Tensor, "*batch channels height width"]
+    ) -> Float[Tensor, "*batch {self.out_channels} height width"]:
+        """Return sin(2πBx) ‖ cos(2πBx) ‖ x along the channels."""
+        return waves(self.phase(x), x, concat_input=self.concat_input, dim=-3)
+
+    def extra_repr(self) -> str:
+        """Show the science."""
+        return (
+            f"in={self.in_channels}, F={self.fourier_dim}, sigma={self.sigma:g}, "
+            f"trainable={self.trainable}, concat_input={self.concat_input}, "
+            f"per_frame={self.per_frame}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fourier:
+    """Front of :class:`LearnedFourierFeatures`."""
+
+    fourier_dim: int
+    """Number of Fourier features F (paper: 1024, Cheetah 64)."""
+    sigma: float
+    """Standard deviation of B at the start (paper: 0.001, Cheetah 0.003)."""
+    trainable: bool = True
+    """Train B; False is the ablation of Fig. 10."""
+    concat_input: bool = True
+    """Append x; False is the ablation of Fig. 10."""
+
+    def __post_init__(self) -> None:
+        """Check the sizes before anything is built."""
+        check_even_size("fourier_dim", self.fourier_dim)
+        check_scale("sigma", self.sigma)
+        check_flag("trainable", self.trainable)
+        check_flag("concat_input", self.concat_input)
+
+    def build(
+        self, in_features: int, *, generator: torch.Generator | None = None
+    ) -> LearnedFourierFeatures:
+        """Return the layer for inputs of this width."""
+        return LearnedFourierFeatures(
+            in_features,
+            self.fourier_dim,
+            sigma=self.sigma,
+            trainable=self.trainable,
+            concat_input=self.concat_input,
+            generator=generator,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fourier2d:
+    """Pixel front of :class:`LearnedFourierFeatures2d`."""
+
+    fourier_dim: int
+    """Number of Fourier features F per pixel (paper: 64, Hopper 128)."""
+    sigma: float
+    """Standard deviation of B at the start (paper: 0.1 or 0.01)."""
+    trainable: bool = True
+    """Train B."""
+    concat_input: bool = True
+    """Append the pixel itself."""
+    per_frame: bool = False
+    """One B for each RGB frame (the paper's text) instead of all channels (the authors' code)."""
+
+    def __post_init__(self) -> None:
+        """Check the sizes before anything is built."""
+        check_even_size("fourier_dim", self.fourier_dim)
+        check_scale("sigma", self.sigma)
+        for name in ("trainable", "concat_input", "per_frame"):
+            check_flag(name, getattr(self, name))
+
+    def build(
+        self, in_channels: int, *, generator: torch.Generator | None = None
+    ) -> LearnedFourierFeatures2d:
+        """Return the layer for images of this many channels."""
+        return LearnedFourierFeatures2d(
+            in_channels,
+            self.fourier_dim,
+            sigma=self.sigma,
+            trainable=self.trainable,
+            concat_input=self.concat_input,
+            per_frame=self.per_frame,
+            generator=generator,
+        )

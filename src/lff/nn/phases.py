@@ -1,0 +1,86 @@
+"""What the waves do on real inputs: phases, and how much of the embedding is not a wave at all."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lff.nn.fourier import BasisLayer, LearnedFourierFeatures2d
+
+QUANTILES = (0.05, 0.5, 0.95)
+CONSTANT_STD = 0.01
+"""A feature that moves less than this (its amplitude is 1) is counted as constant."""
+LINEAR_R2 = 0.99
+"""A feature that its own phase explains this well is counted as linear."""
+LARGEST_SAMPLE = 4096
+FEWEST_POINTS = 8
+
+
+@dataclass(frozen=True)
+class Phases:
+    """Statistics of a basis layer on given inputs."""
+
+    quantiles: tuple[float, float, float]
+    """5 %, 50 % and 95 % quantiles of ``|2πBx|``, in radians."""
+    linear_share: float
+    """Share of the waves that are, on these inputs, a linear function of x to R² >= 0.99."""
+    constant_share: float
+    """Share of the waves whose standard deviation is below 0.01."""
+    points: int
+    """Number of inputs (pixels, for images) they were measured on."""
+
+    @property
+    def wave_share(self) -> float:
+        """Share of the Fourier features that are neither linear nor constant."""
+        return max(0.0, 1 - self.linear_share - self.constant_share)
+
+
+@torch.no_grad()
+def measure_phases(layer: BasisLayer, x: Tensor) -> Phases:
+    """Measure the layer on a batch of its own inputs; members of a stacked layer are pooled."""
+    phase, waves = _phase_and_waves(layer, x)
+    spread = torch.tensor(QUANTILES, dtype=phase.dtype, device=phase.device)
+    sample = phase.abs().flatten()
+    if sample.numel() > 2**22:  # torch.quantile takes 16 million numbers at the most
+        sample = sample[:: sample.numel() // 2**22 + 1]
+    low, middle, high = torch.quantile(sample, spread).tolist()
+    constant = waves.std(dim=-2) < CONSTANT_STD
+    linear = (_r2(waves, phase) >= LINEAR_R2) & ~constant
+    return Phases(
+        quantiles=(low, middle, high),
+        linear_share=linear.double().mean().item(),
+        constant_share=constant.double().mean().item(),
+        points=phase.shape[-2],
+    )
+
+
+def _phase_and_waves(layer: BasisLayer, x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return phases and waves as (*member, point, feature), each wave beside its own phase."""
+    axis = -3 if isinstance(layer, LearnedFourierFeatures2d) else -1
+    if axis == -1:
+        x = x.reshape(-1, x.shape[-1])[:LARGEST_SAMPLE]
+        x = x.expand(len(layer.B), *x.shape) if layer.B.ndim == 3 else x
+    else:
+        x = x.reshape(-1, *x.shape[-3:])
+    x = x.to(layer.B)
+    phase = _points(layer.phase(x), axis)
+    embedding = _points(layer(x), axis)
+    waves = embedding[..., : layer.wave_features]
+    repeats = layer.wave_features // phase.shape[-1]
+    return phase.repeat(*(1,) * (phase.ndim - 1), repeats).double(), waves.double()
+
+
+def _points(values: Tensor, axis: int) -> Tensor:
+    """Move the feature axis last; of an image's pixels take at most 4,096."""
+    if axis == -1:
+        return values
+    flat = values.movedim(-3, -1).reshape(-1, values.shape[-3])
+    return flat[:: max(1, len(flat) // LARGEST_SAMPLE)][:LARGEST_SAMPLE]
+
+
+def _r2(waves: Tensor, phase: Tensor) -> Tensor:
+    """Squared correlation of each wave with its phase over the points."""
+    waves = waves - waves.mean(dim=-2, keepdim=True)
+    phase = phase - phase.mean(dim=-2, keepdim=True)
+    cross = (waves * phase).sum(dim=-2).square()
+    return cross / (waves.square().sum(dim=-2) * phase.square().sum(dim=-2)).clamp_min(1e-30)

@@ -1,0 +1,217 @@
+"""The convolutional encoder of SAC + RAD with a slot for its front: one class, not three.
+
+Four 3x3 convolutions (stride 2, then 1), 32 filters, a Linear to 50 features, layer norm.  Before
+them stands the front: nothing (vanilla), a 1x1 convolution (the baseline of equal size), or learned
+Fourier features.  Images are uint8, scaled by 1/255 here, or float, taken as they are: the dtype
+decides, never the values.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Shaped
+from torch import Tensor, nn
+
+from lff.core.checks import check_flag, check_positive, check_size
+from lff.core.errors import BadInputError
+from lff.nn.fourier import Fourier2d, check_input
+from lff.nn.init import linear, orthogonal_
+
+KERNEL = 3
+FIRST_STRIDE = 2
+
+
+@dataclass(frozen=True)
+class NoFront:
+    """The vanilla encoder: the convolutions see the image itself."""
+
+    def build(
+        self,
+        in_channels: int,  # noqa: ARG002
+        *,
+        generator: torch.Generator | None = None,  # noqa: ARG002
+    ) -> nn.Identity:
+        """Return a module that changes nothing."""
+        return nn.Identity()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conv1x1:
+    """A 1x1 convolution and ReLU: the CNN baseline with as many parameters as LFF.
+
+    :func:`lff.nn.matched_cnn` finds the channels.  The authors' command gives 32 channels and
+    multiplies by 2π before the ReLU (``Conv1x1(channels=32, scale=2 * pi)``): a quarter of LFF's
+    parameters.
+    """
+
+    channels: int
+    """Output channels."""
+    scale: float = 1.0
+    """Factor before the ReLU; 2π in the authors' code."""
+
+    def __post_init__(self) -> None:
+        """Check the sizes before anything is built."""
+        check_size("channels", self.channels)
+        check_positive("scale", self.scale, remedy="use 1 or 2π")
+
+    def build(
+        self, in_channels: int, *, generator: torch.Generator | None = None
+    ) -> "ConvFeatures2d":
+        """Return the layer for images of this many channels."""
+        return ConvFeatures2d(in_channels, self.channels, scale=self.scale, generator=generator)
+
+
+AUTHORS_UNMATCHED_FRONT = Conv1x1(channels=32, scale=2 * math.pi)
+"""The 1x1 convolution of the authors' README command: 9,248 + 320 parameters against 40,064."""
+
+
+class ConvFeatures2d(nn.Module):
+    """x -> relu(scale · (Wx + b)) at every pixel; W and b from torch's default law, as theirs."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        *,
+        scale: float = 1.0,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """Draw W and b from U(±1/√in_channels)."""
+        super().__init__()
+        self.scale = scale
+        self.out_channels = out_channels
+        dense = linear(in_channels, out_channels, init="default", generator=generator)
+        self.conv = _blank_conv(in_channels, out_channels, kernel=1, stride=1)
+        with torch.no_grad():
+            self.conv.weight.copy_(dense.weight[:, :, None, None])
+            if self.conv.bias is not None:
+                self.conv.bias.copy_(dense.bias)
+
+    def forward(self, x: Float[Tensor, "n c h w"]) -> Float[Tensor, "n {self.out_channels} h w"]:
+        """Return relu(scale · (Wx + b))."""
+        return torch.relu(self.scale * self.conv(x))
+
+    def extra_repr(self) -> str:
+        """Show the factor."""
+        return f"scale={self.scale:g}"
+
+
+PixelFrontConfig = NoFront | Conv1x1 | Fourier2d
+
+
+@dataclass(frozen=True, kw_only=True)
+class PixelEncoderConfig:
+    """The encoder of SAC + RAD, with its front."""
+
+    front: PixelFrontConfig = NoFront()
+    """What stands before the convolutions."""
+    feature_dim: int = 50
+    """Width of the output."""
+    num_layers: int = 4
+    """Number of 3x3 convolutions."""
+    num_filters: int = 32
+    """Channels of each."""
+    output_tanh: bool = False
+    """Squash the output (the paper's code base does not)."""
+
+    def __post_init__(self) -> None:
+        """Check the sizes before anything is built."""
+        for name in ("feature_dim", "num_layers", "num_filters"):
+            check_size(name, getattr(self, name))
+        check_flag("output_tanh", self.output_tanh)
+
+    def build(
+        self, obs_shape: tuple[int, int, int], *, generator: torch.Generator | None = None
+    ) -> "PixelEncoder":
+        """Return the encoder for images of shape ``(channels, height, width)``."""
+        return PixelEncoder(self, obs_shape, generator=generator)
+
+    def build_entrance(
+        self, in_channels: int, *, generator: torch.Generator | None = None
+    ) -> tuple[nn.Module, nn.Conv2d]:
+        """Return the front and the first convolution: what a fair comparison keeps equal."""
+        front = self.front.build(in_channels, generator=generator)
+        width = getattr(front, "out_channels", in_channels)
+        first = _blank_conv(width, self.num_filters, kernel=KERNEL, stride=FIRST_STRIDE)
+        orthogonal_(first, generator=generator)
+        return front, first
+
+
+class PixelEncoder(nn.Module):
+    """``(*batch, channels, height, width)`` -> ``(*batch, feature_dim)``.
+
+    >>> encoder = PixelEncoderConfig(front=Fourier2d(fourier_dim=16, sigma=0.1)).build((9, 84, 84))
+    >>> encoder(torch.zeros(2, 9, 84, 84, dtype=torch.uint8)).shape
+    torch.Size([2, 50])
+    """
+
+    def __init__(
+        self,
+        config: PixelEncoderConfig,
+        obs_shape: tuple[int, int, int],
+        *,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """Build front, convolutions and head; delta-orthogonal and orthogonal, zero bias."""
+        super().__init__()
+        self.config = config
+        self.in_channels, *size = (check_size("obs_shape", n) for n in obs_shape)
+        self.out_features = config.feature_dim
+        height, width = (_conv_size(n, config.num_layers) for n in size)
+        if min(height, width) < 1:
+            remedy = "render larger images or use fewer num_layers"
+            raise BadInputError("obs_shape", obs_shape, f"at least {_least(config)} pixels", remedy)
+        self.front, first = config.build_entrance(self.in_channels, generator=generator)
+        convolutions: list[nn.Module] = [first, nn.ReLU()]
+        for _ in range(config.num_layers - 1):
+            conv = _blank_conv(config.num_filters, config.num_filters, kernel=KERNEL, stride=1)
+            convolutions += [orthogonal_(conv, generator=generator), nn.ReLU()]
+        self.convolutions = nn.Sequential(*convolutions)
+        flat = config.num_filters * height * width
+        self.head = nn.Sequential(
+            linear(flat, config.feature_dim, generator=generator), nn.LayerNorm(config.feature_dim)
+        )
+        if config.output_tanh:
+            self.head.append(nn.Tanh())
+
+    def convolve(
+        self, obs: Shaped[Tensor, "*batch channels height width"]
+    ) -> Float[Tensor, "*batch _"]:
+        """Return the flat output of the convolutions, where the actor's gradient stops."""
+        images = obs.reshape(-1, *obs.shape[-3:])
+        if images.dtype == torch.uint8:
+            images = images.to(torch.get_default_dtype()) / 255
+        check_input(images, self.in_channels, axis=-3, owner="the encoder", axis_name="in_channels")
+        maps: Tensor = self.convolutions(self.front(images))
+        return maps.reshape(*obs.shape[:-3], -1)
+
+    def forward(
+        self, obs: Shaped[Tensor, "*batch channels height width"]
+    ) -> Float[Tensor, "*batch {self.out_features}"]:
+        """Return the features of each image."""
+        features: Tensor = self.head(self.convolve(obs))
+        return features
+
+    def extra_repr(self) -> str:
+        """Show the size."""
+        total = sum(parameter.numel() for parameter in self.parameters())
+        return f"in={self.in_channels}, out={self.out_features}, parameters={total:,}"
+
+
+def _blank_conv(in_channels: int, out_channels: int, *, kernel: int, stride: int) -> nn.Conv2d:
+    """Return a Conv2d with storage but no values, so that the global RNG stays where it is."""
+    device = torch.get_default_device()
+    with torch.device("meta"):
+        conv = nn.Conv2d(in_channels, out_channels, kernel, stride=stride)
+    return conv.to_empty(device=device)
+
+
+def _conv_size(size: int, num_layers: int) -> int:
+    """Return the side of the maps after all convolutions (no padding)."""
+    return (size - KERNEL) // FIRST_STRIDE + 1 - (KERNEL - 1) * (num_layers - 1)
+
+
+def _least(config: PixelEncoderConfig) -> int:
+    """Return the smallest side of an image that leaves one pixel."""
+    return FIRST_STRIDE * (KERNEL - 1) * (config.num_layers - 1) + KERNEL

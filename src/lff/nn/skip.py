@@ -1,0 +1,106 @@
+"""MLPs that see their input again: once (MLP with concatenation), or in every layer (D2RL)."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from lff.nn.init import LinearInit, linear
+from lff.nn.mlp import ACTIVATIONS, Activation, check_layers
+
+
+@dataclass(frozen=True)
+class ConcatMLPTrunk:
+    """MLP with x concatenated to the first layer's output: the paper's control of Fig. 9.
+
+    It asks whether LFF's gain is only that of handing x on.
+    """
+
+    hidden: tuple[int, ...] = (256, 256)
+    """Widths of the hidden layers."""
+    activation: Activation = "relu"
+    """The nonlinearity τ."""
+    init: LinearInit = "orthogonal"
+    """Initialisation of the Linear layers."""
+
+    def __post_init__(self) -> None:
+        """Check the sizes before anything is built."""
+        hidden = check_layers(self.hidden, self.activation, self.init)
+        object.__setattr__(self, "hidden", hidden)
+
+    def build(
+        self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
+    ) -> "SkipBody":
+        """Return the trunk for an embedding of this width."""
+        return SkipBody(self, in_features, out_features, skips=(1,), generator=generator)
+
+
+@dataclass(frozen=True)
+class D2RLTrunk:
+    """Deep dense architecture of Sinha et al. (2020): x enters every hidden layer anew."""
+
+    hidden: tuple[int, ...] = (256, 256)
+    """Widths of the hidden layers."""
+    activation: Activation = "relu"
+    """The nonlinearity τ."""
+    init: LinearInit = "orthogonal"
+    """Initialisation of the Linear layers."""
+
+    def __post_init__(self) -> None:
+        """Check the sizes before anything is built."""
+        hidden = check_layers(self.hidden, self.activation, self.init)
+        object.__setattr__(self, "hidden", hidden)
+
+    def build(
+        self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
+    ) -> "SkipBody":
+        """Return the trunk for an embedding of this width."""
+        skips = tuple(range(1, len(self.hidden)))
+        return SkipBody(self, in_features, out_features, skips=skips, generator=generator)
+
+
+class SkipBody(nn.Module):
+    """Linear layers, some of which get x appended to their input.
+
+    Layer 0 takes x; layer ``len(hidden)`` is the output layer.  ``skips`` lists the others that
+    see x as well.
+    """
+
+    def __init__(
+        self,
+        config: ConcatMLPTrunk | D2RLTrunk,
+        in_features: int,
+        out_features: int,
+        *,
+        skips: tuple[int, ...],
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """Build the layers, wider where x is appended."""
+        super().__init__()
+        self.skips = skips
+        widths = (in_features, *config.hidden, out_features)
+        self.layers = nn.ModuleList(
+            linear(
+                width + in_features * (i in skips),
+                next_width,
+                init=config.init,
+                generator=generator,
+            )
+            for i, (width, next_width) in enumerate(pairwise(widths))
+        )
+        self.activation = ACTIVATIONS[config.activation]()
+
+    def forward(self, x: Float[Tensor, "*batch in_features"]) -> Float[Tensor, "*batch _"]:
+        """Apply the layers in turn, appending x where it belongs."""
+        y = x
+        for i, layer in enumerate(self.layers):
+            if i > 0:
+                y = self.activation(y)
+            y = layer(torch.cat((y, x), dim=-1) if i in self.skips else y)
+        return y
+
+    def extra_repr(self) -> str:
+        """Show which layers see x."""
+        return f"x_into_layers={list(self.skips)}"

@@ -1,0 +1,109 @@
+import pytest
+
+from lff import LFF, match_width
+from lff.core import BadInputError, BadTypeError
+from lff.nn import (
+    AUTHORS_UNMATCHED_FRONT,
+    Fourier,
+    Fourier2d,
+    MLPTrunk,
+    NetConfig,
+    PixelEncoderConfig,
+    matched_cnn,
+    matched_mlp,
+    num_parameters,
+)
+from lff.nn.width import count, count_entrance
+from tests.nn.architectures import fronts, trunks
+
+# observation plus action dimensions of the paper's eight tasks (two share 90)
+CRITIC_INPUTS = (7, 23, 14, 19, 88, 90, 30)
+
+
+@pytest.mark.parametrize("d", CRITIC_INPUTS)
+def test_paper_networks_match_by_the_closed_form(d):
+    """w = (d·F/2 + H(F + d)) / (d + 1 + H), from equating the two counts by hand."""
+    F = H = 1024
+    net = LFF(d, 1, n_hidden=2, hidden_dim=H, sigma=0.001, fourier_dim=F)
+    assert match_width(net) == round((d * F / 2 + H * (F + d)) / (d + 1 + H))
+
+
+def test_the_papers_width_is_1026_to_1064_never_1100():
+    networks = [
+        LFF(d, 1, n_hidden=2, hidden_dim=1024, sigma=0.001, fourier_dim=1024) for d in CRITIC_INPUTS
+    ]
+    widths = [match_width(net) for net in networks]
+    assert (min(widths), max(widths)) == (1026, 1064)
+
+
+@pytest.mark.parametrize("size", [256, 1024])
+@pytest.mark.parametrize("d", [7, 90])
+@pytest.mark.parametrize("front", range(len(fronts(2))))
+@pytest.mark.parametrize("trunk", range(len(trunks(2))))
+def test_counts_match_within_half_a_percent_for_every_front_and_trunk(front, trunk, d, size):
+    config = NetConfig(fronts(size)[front], trunks(size, size)[trunk])
+    baseline = matched_mlp(config, d, 1)
+    assert count(baseline, d, 1) == pytest.approx(count(config, d, 1), rel=0.005)
+    assert match_width(config, d, 1) == baseline.trunk.hidden[0]
+
+
+def test_counting_equals_building():
+    config = NetConfig(Fourier(fourier_dim=64, sigma=0.1), MLPTrunk((32, 16)))
+    assert count(config, 5, 2) == num_parameters(config.build(5, 2))
+
+
+def test_nearest_integer_is_chosen():
+    config = NetConfig(Fourier(fourier_dim=64, sigma=0.1), MLPTrunk((32, 32)))
+    best = matched_mlp(config, 5, 2)
+    first, *later = best.trunk.hidden
+    goal = count(config, 5, 2)
+
+    def error(w):
+        return abs(count(NetConfig(trunk=MLPTrunk((w, *later))), 5, 2) - goal)
+
+    assert error(first) <= min(error(first - 1), error(first + 1))
+
+
+def test_named_choices():
+    net = LFF(23, 1, n_hidden=2, hidden_dim=1024, sigma=0.001, fourier_dim=1024)
+    assert match_width(net, choice="paper") == 1100
+    assert match_width(net, choice="readme") == 1024
+    assert matched_mlp(net.config, 23, 1, choice="paper").trunk.hidden == (1100, 1024, 1024)
+
+
+@pytest.mark.parametrize("F", [64, 128])
+@pytest.mark.parametrize("per_frame", [False, True])
+def test_pixel_entrance_matches_within_one_percent(F, per_frame):
+    config = PixelEncoderConfig(front=Fourier2d(fourier_dim=F, sigma=0.1, per_frame=per_frame))
+    baseline = matched_cnn(config, 9)
+    assert count_entrance(baseline, 9) == pytest.approx(count_entrance(config, 9), rel=0.01)
+    assert match_width(config, 9) == baseline.front.channels
+
+
+def test_authors_command_is_unmatched_as_counted():
+    """First convolution 9,248 against 39,488 parameters at F = 128."""
+    ours = PixelEncoderConfig(front=Fourier2d(fourier_dim=128, sigma=0.1))
+    theirs = PixelEncoderConfig(front=AUTHORS_UNMATCHED_FRONT)
+    assert num_parameters(theirs.build_entrance(9)[1]) == 9_248
+    assert num_parameters(ours.build_entrance(9)[1]) == 39_488
+    assert match_width(ours, 9, choice="readme") == AUTHORS_UNMATCHED_FRONT.channels
+
+
+def test_encoder_module_knows_its_channels():
+    config = PixelEncoderConfig(front=Fourier2d(fourier_dim=64, sigma=0.1), num_filters=4)
+    assert match_width(config.build((9, 21, 21))) == match_width(config, 9)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_bad_input():
+    config = NetConfig(Fourier(fourier_dim=64, sigma=0.1))
+    with pytest.raises(BadInputError, match="in_features must be an integer, got None"):
+        match_width(config)
+    with pytest.raises(BadInputError, match="did you mean exact"):
+        match_width(config, 3, 1, choice="exakt")
+    with pytest.raises(BadInputError, match="pass an encoder with a Fourier2d front"):
+        match_width(PixelEncoderConfig(), 9)
+    with pytest.raises(BadInputError, match="choice for pixels"):
+        match_width(PixelEncoderConfig(front=Fourier2d(fourier_dim=8, sigma=1)), 9, choice="paper")
+    with pytest.raises(BadTypeError, match=r"pass lff\.LFF"):
+        match_width("LFF", 3, 1)

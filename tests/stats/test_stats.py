@@ -1,0 +1,130 @@
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+
+from lff.core import BadInputError
+from lff.stats import (
+    Interval,
+    Row,
+    judge_better,
+    judge_count,
+    judge_equivalent,
+    paired_t_interval,
+    read_table,
+    select,
+    write_table,
+)
+from lff.stats.claims import (
+    judge_fig1,
+    judge_fig2,
+    judge_fig2_control,
+    judge_fig2_early_stopping,
+)
+
+
+def test_interval_equals_scipys_paired_test():
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(1, 1, 7), rng.normal(0, 1, 7)
+    reference = ttest_rel(first, second).confidence_interval(0.9)
+    ours = paired_t_interval(first, second, confidence=0.9)
+    assert (ours.low, ours.high) == pytest.approx((reference.low, reference.high))
+    assert ours.estimate == pytest.approx(np.mean(first - second))
+    assert ours.pairs == 7
+
+
+def test_interval_by_hand():
+    """Differences 1, 2, 3: mean 2, s = 1, t(2, 0.975) = 4.3027, margin 4.3027/√3."""
+    ours = paired_t_interval([1, 2, 3], [0, 0, 0])
+    assert ours.high - ours.estimate == pytest.approx(4.3027 / 3**0.5, abs=1e-4)
+
+
+@pytest.mark.parametrize(("first", "second"), [([1], [1]), ([1, 2], [1]), ([], [])])
+def test_interval_needs_pairs(first, second):
+    with pytest.raises(BadInputError, match="same seeds"):
+        paired_t_interval(first, second)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "pairs", "outcome"),
+    [
+        (0.1, 2.0, 5, "confirmed"),
+        (-2.0, -0.1, 5, "refuted"),
+        (-0.1, 2.0, 5, "inconclusive at this scale"),
+        (0.1, 2.0, 4, "inconclusive at this scale"),
+    ],
+)
+def test_rule_for_better(low, high, pairs, outcome):
+    verdict = judge_better(Interval((low + high) / 2, low, high, pairs), of="return")
+    assert verdict.outcome == outcome
+    assert "return" in str(verdict)
+
+
+@pytest.mark.parametrize(
+    ("holds", "of", "outcome"),
+    [(16, 20, "confirmed"), (15, 20, "refuted"), (4, 4, "inconclusive at this scale")],
+)
+def test_rule_for_counts(holds, of, outcome):
+    assert judge_count(holds, of=of, share=0.8, what="it holds").outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "pairs", "outcome"),
+    [
+        (-0.9, 0.9, 5, "confirmed"),
+        (-1.1, 0.9, 5, "inconclusive at this scale"),
+        (1.1, 2.0, 5, "refuted"),
+        (-2.0, -1.1, 5, "refuted"),
+        (-0.9, 0.9, 4, "inconclusive at this scale"),
+    ],
+)
+def test_rule_for_equivalence(low, high, pairs, outcome):
+    difference = Interval((low + high) / 2, low, high, pairs)
+    assert judge_equivalent(difference, margin=1.0, of="return").outcome == outcome
+
+
+def rows_of(metric, values, *, variant, step=10):
+    return [Row("x", variant, "t", i, step, metric, v) for i, v in enumerate(values)]
+
+
+def test_tables_round_trip(tmp_path):
+    rows = rows_of("error", [0.1, 2.0, 1e-9], variant="LFF σ=0.01")
+    path = tmp_path / "deep" / "table.csv"
+    write_table(path, rows, provenance={"command": "make"})
+    assert read_table(path) == rows
+    assert '"command": "make"' in path.with_suffix(".json").read_text()
+
+
+def test_a_strange_table_is_refused(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(BadInputError, match=r"table must be tidy, got 'table\.csv'"):
+        read_table(path)
+
+
+def test_select_orders_by_seed():
+    rows = rows_of("error", [3.0, 1.0, 2.0], variant="A")[::-1]
+    assert select(rows, variant="A", metric="error") == [3.0, 1.0, 2.0]
+
+
+def test_fig1_is_judged_by_monotone_seeds():
+    rows = []
+    for sigma, error, swing in ((0.01, 3.0, 1.0), (0.1, 2.0, 2.0), (1, 1.0, 3.0)):
+        name = f"LFF σ={sigma:g}"
+        rows += rows_of("train error", [error] * 9 + [1.5], variant=name)
+        rows += rows_of("total variation", [swing] * 9 + [-swing], variant=name)
+    verdict = judge_fig1(rows)
+    assert verdict.outcome == "confirmed"
+    assert "in 9 of 10" in verdict.because
+    assert "σ >= 0.1 in 9 of 10" in judge_fig1(rows, above=0.1).because
+
+
+def test_fig2_is_judged_by_the_last_step_and_by_the_best():
+    rows = []
+    for step, mlp, lff in ((10, 1.0, 2.0), (20, 3.0, 2.1)):
+        noise = np.linspace(0, 0.01, 5)
+        rows += rows_of("error to true Q", mlp + noise, variant="MLP", step=step)
+        rows += rows_of("error to true Q", lff - noise, variant="LFF σ=0.01", step=step)
+    assert judge_fig2(rows).outcome == "confirmed"
+    assert judge_fig2_early_stopping(rows).outcome == "refuted"
+    control = [row._replace(variant="linear control") for row in rows if row.variant != "MLP"]
+    assert judge_fig2_control(rows + control).outcome == "confirmed"

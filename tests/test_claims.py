@@ -1,0 +1,35 @@
+"""The verdicts in README are the ones that the committed tables give."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from lff.stats import read_table
+from lff.stats.claims import (
+    judge_fig1,
+    judge_fig2,
+    judge_fig2_control,
+    judge_fig2_early_stopping,
+)
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize(
+    ("table", "judge", "command"),
+    [
+        ("fig1", judge_fig1, "examples/fig1_sigma.py"),
+        ("fig1", partial(judge_fig1, above=0.1), "examples/fig1_sigma.py"),
+        ("fig2", judge_fig2_control, "examples/fig2_noise_filtering.py"),
+        ("fig2", judge_fig2, "examples/fig2_noise_filtering.py"),
+        ("fig2", judge_fig2_early_stopping, "examples/fig2_noise_filtering.py"),
+    ],
+)
+def test_readme_states_the_computed_verdict(table, judge, command):
+    verdict = judge(read_table(ROOT / "results" / f"{table}.csv"))
+    lines = (ROOT / "README.md").read_text().splitlines()
+    numbers = verdict.because.split(": ")[-1].partition(", margin")[0]
+    matching = [line for line in lines if numbers in line and command in line]
+    assert len(matching) == 1, numbers
+    assert f"**{verdict.outcome}**" in matching[0]

@@ -1,0 +1,50 @@
+"""Every example runs, briefly, as a user would start it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lff.stats import read_table
+
+ROOT = Path(__file__).parents[1]
+STUDIES = {"fig1_sigma": "fig1", "fig2_noise_filtering": "fig2", "drop_in": "drop_in"}
+
+
+def run(script, *arguments, cwd):
+    command = [sys.executable, str(ROOT / "examples" / f"{script}.py"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+@pytest.mark.parametrize(("script", "table"), STUDIES.items())
+def test_study_writes_table_and_picture(script, table, tmp_path):
+    steps = "200" if script == "drop_in" else "10"
+    done = run(script, "--steps", steps, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = read_table(tmp_path / "runs" / table / f"{table}.csv")
+    assert {row.experiment for row in rows} == {table}
+    assert len({row.seed for row in rows}) >= 5
+    picture = tmp_path / "runs" / table / f"{table}.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert f"picture: runs/{table}/{table}.png" in done.stdout
+
+
+@pytest.mark.parametrize("steps", ["0", "-3", "many"])
+def test_bad_steps_exit_with_2_and_leave_nothing(steps, tmp_path):
+    done = run("fig2_noise_filtering", "--steps", steps, cwd=tmp_path)
+    assert done.returncode == 2
+    assert steps in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_drop_in_really_changes_three_lines():
+    before = (ROOT / "examples/pendulum_dqn.py").read_text()
+    after = (ROOT / "examples/drop_in.py").read_text()
+
+    def body(text, name):
+        lines = text.split(f"class {name}(nn.Module):\n")[1].split("\n\n\n")[0].splitlines()
+        return [line.split("  #")[0].rstrip() for line in lines]
+
+    old, new = body(before, "QNetwork"), body(after, "FourierQNetwork")
+    assert len([line for line in new if line not in old]) == 3

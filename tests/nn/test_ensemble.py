@@ -143,6 +143,13 @@ def test_reset_parameters_draws_every_member_on_its_own():
     assert layer.B.abs().max() < 1
 
 
+def test_members_keep_whether_they_are_trained():
+    critics = Ensemble([LFF(3, 1, sigma=0.1), LFF(3, 1, sigma=0.1)])
+    assert all(p.requires_grad for p in critics.member(0).parameters())
+    critics.requires_grad_(requires_grad=False)
+    assert not any(p.requires_grad for p in critics.member(0).parameters())
+
+
 def test_state_dict_round_trip_and_copy():
     one, other = (Ensemble([LFF(3, 1, sigma=0.1), LFF(3, 1, sigma=0.1)]) for _ in "ab")
     other.load_state_dict(one.state_dict())

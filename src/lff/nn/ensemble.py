@@ -111,9 +111,9 @@ class StackedLinear(nn.Module):
         _, width, out = self.weight.shape
         with torch.device("meta"):
             layer = nn.Linear(width, out, bias=self.bias is not None, dtype=self.weight.dtype)
-        layer.weight = nn.Parameter(self.weight[index].detach().mT.clone())
+        layer.weight = _one(self.weight[index].mT, like=self.weight)
         if self.bias is not None:
-            layer.bias = nn.Parameter(self.bias[index, 0].detach().clone())
+            layer.bias = _one(self.bias[index, 0], like=self.bias)
         return layer
 
 
@@ -137,10 +137,9 @@ class StackedLayerNorm(nn.Module):
 
     def member(self, index: int) -> nn.LayerNorm:
         """Return one member as an ``nn.LayerNorm``."""
-        layer = nn.LayerNorm(self.width, eps=self.eps).to(self.weight)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight[index, 0])
-            layer.bias.copy_(self.bias[index, 0])
+        layer = nn.LayerNorm(self.width, eps=self.eps)
+        layer.weight = _one(self.weight[index, 0], like=self.weight)
+        layer.bias = _one(self.bias[index, 0], like=self.bias)
         return layer
 
 
@@ -255,6 +254,10 @@ def _replace(module: nn.Module, name: str, value: Tensor) -> None:
 def _stacked(parts: Sequence[Tensor], *, like: Tensor) -> nn.Parameter:
     stacked = torch.stack([part.detach() for part in parts]).contiguous()
     return nn.Parameter(stacked, requires_grad=like.requires_grad)
+
+
+def _one(part: Tensor, *, like: Tensor) -> nn.Parameter:
+    return nn.Parameter(part.detach().clone(), requires_grad=like.requires_grad)
 
 
 def _shapes(module: nn.Module) -> list[tuple[str, torch.Size]]:

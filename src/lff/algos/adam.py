@@ -1,0 +1,80 @@
+"""Adam as plain in-place tensor code, so that a whole update can be one compiled graph.
+
+Equal to ``torch.optim.Adam`` (and ``AdamW`` for decoupled decay) to rounding; a test holds it to
+them.  Each parameter has its own rule, hence B its own learning rate, decay and anchor.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+BETA1, BETA2, EPS = 0.9, 0.999, 1e-8
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How one parameter is updated."""
+
+    lr: float
+    """Learning rate."""
+    l2: float = 0.0
+    """Coefficient of the decay."""
+    l1: float = 0.0
+    """Coefficient of |θ|₁ added to the loss."""
+    decoupled: bool = False
+    """Decay the weight itself (AdamW) instead of adding l2·θ to the gradient."""
+    anchor: float = 0.0
+    """Coefficient of ½‖θ - θ₀‖² added to the loss, θ₀ the start."""
+    beta1: float = BETA1
+    """Decay of the first moment."""
+
+
+class Adam:
+    """Moments and counters of a set of named parameters, and the step that moves them."""
+
+    def __init__(self, parameters: Mapping[str, Tensor], rules: Mapping[str, Rule]) -> None:
+        """Start with zero moments; parameters are changed in place by :meth:`step`."""
+        self.parameters = dict(parameters)
+        self.rules = {name: rules[name] for name in self.parameters}
+        self.first = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
+        self.second = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
+        self.start = {
+            name: p.clone() for name, p in self.parameters.items() if self.rules[name].anchor
+        }
+        reference = next(iter(self.parameters.values()))
+        self.count = torch.zeros((), dtype=torch.int64, device=reference.device)
+
+    def step(self, gradients: Mapping[str, Tensor]) -> None:
+        """Move every parameter by its gradient, in place."""
+        self.count.add_(1)
+        for name, parameter in self.parameters.items():
+            self._move(name, parameter, gradients[name])
+
+    def _move(self, name: str, parameter: Tensor, gradient: Tensor) -> None:
+        rule = self.rules[name]
+        if rule.decoupled and rule.l2:
+            parameter.mul_(1 - rule.lr * rule.l2)
+        elif rule.l2:
+            gradient = gradient + rule.l2 * parameter
+        if rule.l1:
+            gradient = gradient + rule.l1 * parameter.sign()
+        if rule.anchor:
+            gradient = gradient + rule.anchor * (parameter - self.start[name])
+        first, second = self.first[name], self.second[name]
+        first.lerp_(gradient, 1 - rule.beta1)
+        second.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
+        dtype = parameter.dtype
+        count = self.count.double()  # a float64 scalar held here would be frozen by the compiler
+        scale = (rule.lr / (1 - rule.beta1**count)).to(dtype)
+        root = (1 - BETA2**count).sqrt().to(dtype)
+        parameter.sub_(scale * first / (second.sqrt() / root + EPS))
+
+    def state(self) -> dict[str, Tensor]:
+        """Return everything a checkpoint must hold, as the live tensors."""
+        tensors = {"count": self.count}
+        for kind in ("first", "second", "start"):
+            for name, value in getattr(self, kind).items():
+                tensors[f"{kind}/{name}"] = value
+        return tensors

@@ -5,13 +5,13 @@ the agent knows; `lff.audit` looks at the finished agent and tells whether σ su
 """
 
 import torch
-from fitting import parse_arguments, provenance
+from fitting import parse_arguments, save_table
 from pendulum_dqn import DQN, QNetwork, observe
 from torch import nn
 
 import lff
 from lff.figures import draw_curves, new_figure, save_figure
-from lff.stats import Row, write_table
+from lff.stats import Row
 
 
 class FourierQNetwork(nn.Module):
@@ -42,8 +42,7 @@ for name, network in (("MLP", QNetwork), ("LFF σ=0.01", FourierQNetwork)):
 print("\nafter training:")
 lff.audit(agent, inputs)
 
-command = provenance("python examples/drop_in.py", seeds=SEEDS)
-write_table(arguments.out / "drop_in.csv", rows, provenance=command)
+save_table(arguments, "drop_in", rows, seeds=SEEDS)
 figure, axes = new_figure(1, width=5, height=3)
 draw_curves(axes[0], rows, metric="return")
 axes[0].set(xlabel="environment steps", title="DQN, pendulum swing-up, 5 seeds")

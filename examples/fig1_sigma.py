@@ -5,11 +5,11 @@ draws of the noise.  Expected: a larger σ fits the points better and its curve 
 """
 
 import torch
-from fitting import fit, parse_arguments, provenance
+from fitting import fit, parse_arguments, save_table
 
 from lff import Fourier, MLPTrunk, NetConfig
 from lff.figures import color_of, new_figure, save_figure
-from lff.stats import Row, write_table
+from lff.stats import Row
 from lff.stats.claims import judge_fig1
 
 SIGMAS, SEEDS, POINTS, STEPS = (0.01, 0.1, 1.0), 20, 16, 2000
@@ -21,8 +21,13 @@ dense = torch.linspace(-1, 1, 401)[:, None]
 truth = (torch.pi * dense).sin()
 targets = (torch.pi * x).sin() + 0.3 * torch.randn(SEEDS, POINTS, 1, generator=rng)
 
-rows, names, shown = [], [f"LFF σ={sigma:g}" for sigma in SIGMAS], {}
-for sigma, name in zip(SIGMAS, names, strict=True):
+trunk = MLPTrunk(hidden=(256, 256))
+configs = {
+    f"LFF σ={sigma:g}": NetConfig(Fourier(fourier_dim=256, sigma=sigma), trunk) for sigma in SIGMAS
+}
+everywhere = torch.cat((x, dense))
+rows, names, shown = [], list(configs), {}
+for name in names:
 
     def watch(step, curves, name=name):
         curves, fitted = curves[:, POINTS:, 0], curves[:, :POINTS]
@@ -37,9 +42,8 @@ for sigma, name in zip(SIGMAS, names, strict=True):
         shown[name, step] = curves[0]
         print(f"\r{name:12s} {step:4d}/{arguments.steps}", end="", flush=True)
 
-    config = NetConfig(Fourier(fourier_dim=256, sigma=sigma), MLPTrunk(hidden=(256, 256)))
-    everywhere = torch.cat((x, dense))
-    fit(config, x, targets, steps=arguments.steps, every=100, watch=watch, watch_inputs=everywhere)
+    schedule = {"steps": arguments.steps, "every": 100}
+    fit(configs[name], x, targets, **schedule, watch=watch, look_at=everywhere)
     print()
 
 figure, axes = new_figure(len(SIGMAS), width=10, height=2.8)
@@ -52,8 +56,7 @@ for axis, name in zip(axes, names, strict=True):
     axis.set(title=name, ylim=(-2, 2))
 axes[0].legend(frameon=False, fontsize=8)
 
-command = "python examples/fig1_sigma.py"
-write_table(arguments.out / "fig1.csv", rows, provenance=provenance(command, seeds=SEEDS))
+save_table(arguments, "fig1", rows, configs=configs, seeds=SEEDS)
 print("all σ:", judge_fig1(rows))
 print("the two larger σ:", judge_fig1(rows, above=0.1))
 print("picture:", save_figure(figure, arguments.out / "fig1.png"))

@@ -8,12 +8,12 @@ tuned.  The control has LFF's waves replaced by their linear limit.
 import math
 
 import torch
-from fitting import fit, parse_arguments, provenance
+from fitting import fit, parse_arguments, save_table
 
 from lff import Fourier, MLPTrunk, NetConfig
 from lff.figures import draw_curves, draw_grids, new_figure, save_figure
 from lff.nn import LinearControl, matched_mlp
-from lff.stats import Row, write_table
+from lff.stats import Row
 from lff.stats.claims import judge_fig2, judge_fig2_control, judge_fig2_early_stopping
 
 N, SEEDS, STEPS = 64, 5, 600
@@ -53,8 +53,7 @@ for name, config in ARMS.items():
     fit(config, inputs, targets, steps=arguments.steps, batch=512, every=50, watch=watch)
     print()
 
-command = "python examples/fig2_noise_filtering.py"
-write_table(arguments.out / "fig2.csv", rows, provenance=provenance(command, seeds=SEEDS))
+save_table(arguments, "fig2", rows, configs=ARMS, seeds=SEEDS)
 figure, axes = new_figure(5, width=14, height=2.8, ratios=(1, 1, 1, 1, 1.5))
 shown = ("true Q", "noisy targets", "MLP", "LFF σ=0.01")
 draw_grids(axes[:4], {title: surfaces[title] for title in shown}, low=-0.3, high=0.9)

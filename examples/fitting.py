@@ -1,6 +1,7 @@
 """Shared by the studies that fit noisy targets: all seeds of an arm train as one ensemble."""
 
 import platform
+import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import torch
 
 import lff
 from lff import Ensemble, NetConfig
+from lff.core import digest
+from lff.stats import write_table
 
 
 def parse_arguments(description: str, *, name: str, steps: int) -> Namespace:
@@ -20,7 +23,7 @@ def parse_arguments(description: str, *, name: str, steps: int) -> Namespace:
     return arguments
 
 
-def fit(config: NetConfig, inputs, targets, *, steps, batch=None, every, watch, watch_inputs=None):
+def fit(config: NetConfig, inputs, targets, *, steps, batch=None, every, watch, look_at=None):
     """Fit ``targets`` (seed, point, 1), a network per seed; ``watch(step, outputs)`` looks on.
 
     The members share batches but no weights, and Adam works entry by entry, so this equals
@@ -33,7 +36,7 @@ def fit(config: NetConfig, inputs, targets, *, steps, batch=None, every, watch, 
     for step in range(steps + 1):
         if step % every == 0 or step == steps:
             with torch.no_grad():
-                watch(step, nets(inputs if watch_inputs is None else watch_inputs))
+                watch(step, nets(inputs if look_at is None else look_at))
         points = (
             slice(None) if batch is None else torch.randint(len(inputs), (batch,), generator=rng)
         )
@@ -43,11 +46,16 @@ def fit(config: NetConfig, inputs, targets, *, steps, batch=None, every, watch, 
         optimizer.step()
 
 
-def provenance(command: str, **facts) -> dict[str, object]:
-    """Return what made a table, for its sidecar file."""
-    versions = {
-        "lff": lff.__version__,
-        "torch": torch.__version__,
-        "python": platform.python_version(),
+def save_table(arguments: Namespace, name: str, rows, *, configs=None, seeds) -> None:
+    """Write ``name.csv`` and beside it what made it: command, versions, digests of the networks."""
+    provenance = {
+        "command": f"python examples/{Path(sys.argv[0]).name} --steps {arguments.steps}",
+        "networks": {arm: digest(config) for arm, config in (configs or {}).items()},
+        "seeds": seeds,
+        "versions": {
+            "lff": lff.__version__,
+            "torch": torch.__version__,
+            "python": platform.python_version(),
+        },
     }
-    return {"command": command, "versions": versions, **facts}
+    write_table(arguments.out / f"{name}.csv", rows, provenance=provenance)

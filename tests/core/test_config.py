@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,6 +93,16 @@ def test_digest_is_pinned_across_machines_and_versions():
 
 def test_an_int_where_a_float_belongs_is_the_same_config():
     assert digest(Fourier(fourier_dim=8, sigma=1)) == digest(Fourier(fourier_dim=8, sigma=1.0))
+
+
+def test_numpys_numbers_and_negative_zero_are_written_alike():
+    plain = Fourier(fourier_dim=64, sigma=0.0)
+    odd = Fourier(fourier_dim=np.int64(64), sigma=np.float32(-0.0))
+    assert odd == plain
+    assert digest(odd) == digest(plain)
+    assert from_json(Fourier, to_json(odd)) == plain
+    trunk = MLPTrunk(hidden=(np.int32(8), 8))
+    assert digest(trunk) == digest(MLPTrunk(hidden=(8, 8)))
 
 
 def test_a_list_of_widths_becomes_a_tuple():

@@ -50,6 +50,13 @@ def test_rival_front_written_out(rng):
     torch.testing.assert_close(layer(x), expected)
 
 
+def test_rival_front_can_be_drawn_anew():
+    layer = FFNFeatures(3, scale=0.3)
+    before = layer.bias.detach().clone()
+    layer.reset_parameters(torch.Generator().manual_seed(0))
+    assert not torch.equal(layer.bias, before)
+
+
 def test_rival_front_has_the_published_law(rng):
     layer = FFNFeatures(10, 4000, scale=0.3, generator=rng)
     assert layer.B.std().item() == pytest.approx(0.03, rel=0.02)

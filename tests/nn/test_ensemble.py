@@ -7,6 +7,7 @@ from torch.nn.utils.parametrizations import spectral_norm
 
 from lff import LFF, Ensemble, Fourier, LearnedFourierFeatures, MLPTrunk, NetConfig
 from lff.core import BadInputError, BadTypeError
+from lff.nn import Fourier2d, PixelEncoderConfig, SIRENTrunk
 from lff.nn.ensemble import StackedByVmap
 from tests.nn.architectures import fronts, trunks
 
@@ -72,6 +73,98 @@ def test_equals_the_loop_for_other_modules(make):
         for parameter in member.parameters():
             nn.init.normal_(parameter)
     assert_equal_to_loop(members, torch.randn(5, 3, dtype=torch.double))
+
+
+def tied():
+    layer = nn.Linear(3, 3)
+    return nn.Sequential(layer, nn.ReLU(), layer, nn.Linear(3, 2))
+
+
+class OwnSequential(nn.Sequential):
+    def forward(self, x):
+        return super().forward(x) + x.mean(dim=1, keepdim=True)
+
+
+TRICKY = {
+    "tied": tied,
+    "softmax over the features": lambda: nn.Sequential(nn.Linear(3, 2), nn.Softmax(dim=1)),
+    "flatten": lambda: nn.Sequential(nn.Flatten(), nn.Linear(3, 2)),
+    "own sequential": lambda: OwnSequential(nn.Linear(3, 2), nn.ReLU()),
+    "no weights in front": lambda: nn.Sequential(nn.Hardtanh(), nn.Linear(3, 2)),
+}
+
+
+@pytest.mark.parametrize("make", TRICKY.values(), ids=TRICKY.keys())
+def test_equals_the_loop_where_a_batch_axis_could_go_wrong(make):
+    members = [make().double() for _ in range(3)]
+    assert_equal_to_loop(members, torch.randn(5, 3, dtype=torch.double))
+
+
+def test_evaluation_mode_is_kept():
+    members = [nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 1)) for _ in "ab"]
+    for member in members:
+        member(torch.randn(16, 3))
+        member.eval()
+    x = torch.randn(5, 3)
+    expected = torch.stack([member(x) for member in members])
+    torch.testing.assert_close(Ensemble(members)(x), expected)
+
+
+class OwnCritic(nn.Module):
+    """Somebody's critic: two inputs, joined inside."""
+
+    def __init__(self):
+        super().__init__()
+        self.fourier = LearnedFourierFeatures(5, 8, sigma=0.1)
+        self.out = nn.Linear(13, 1)
+
+    def forward(self, obs, action):
+        return self.out(self.fourier(torch.cat([obs, action], dim=-1)))
+
+
+def test_own_critics_get_their_inputs_apart():
+    members = [OwnCritic() for _ in range(2)]
+    obs, action = torch.randn(7, 3), torch.randn(7, 2)
+    expected = torch.stack([member(obs, action) for member in members])
+    torch.testing.assert_close(Ensemble(members)(obs, action), expected)
+
+
+def test_encoders_can_be_stacked():
+    config = PixelEncoderConfig(front=Fourier2d(fourier_dim=8, sigma=0.1), num_filters=4)
+    members = [config.build((9, 21, 21)) for _ in range(2)]
+    images = torch.rand(3, 9, 21, 21)
+    expected = torch.stack([member(images) for member in members])
+    torch.testing.assert_close(Ensemble(members)(images), expected, rtol=1e-4, atol=1e-4)
+
+
+def leaky(slope):
+    return nn.Sequential(nn.Linear(3, 1), nn.LeakyReLU(slope))
+
+
+def siren(omega):
+    return NetConfig(trunk=SIRENTrunk((4,), first_omega=omega)).build(3, 1)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (LFF(3, 1, sigma=0.1), LFF(3, 1, sigma=0.2)),
+        (LFF(3, 1, sigma=0.1), LFF(3, 1, sigma=0.1, trainable=False)),
+        (leaky(0.1), leaky(0.9)),
+        (siren(30.0), siren(5.0)),
+        (nn.Sequential(nn.Linear(3, 1)), nn.Sequential(nn.Linear(3, 1), nn.ReLU())),
+    ],
+    ids=["sigma", "trainable", "slope", "omega", "depth"],
+)
+def test_members_that_differ_in_more_than_weights_are_refused(one, other):
+    with pytest.raises(BadTypeError, match="build all members from one config"):
+        Ensemble([one, other])
+
+
+def test_members_follow_a_change_of_dtype():
+    ensemble = Ensemble([OwnNetwork(), OwnNetwork()]).double()
+    x = torch.randn(5, 3, dtype=torch.double)
+    torch.testing.assert_close(ensemble.member(1)(x), ensemble(x)[1])
 
 
 def test_spectral_norm_is_not_lost():

@@ -297,6 +297,26 @@ def test_bad_input_is_one_line_with_a_remedy(kind, x, error, words, unchecked):
     assert all(word in message for word in words), message
 
 
+@pytest.mark.parametrize("per_frame", [False, True])
+def test_an_empty_batch_of_images(per_frame):
+    layer = LearnedFourierFeatures2d(9, 8, sigma=0.1, per_frame=per_frame)
+    assert layer(torch.zeros(0, 9, 4, 4)).shape == (0, layer.out_channels, 4, 4)
+
+
+@pytest.mark.parametrize(("kind", "shape"), LAYERS)
+def test_phases_keep_full_precision_under_autocast(kind, shape):
+    layer = kind(3, 8, sigma=1.0)
+    x = 10 * torch.randn(*shape)
+    expected = layer(x)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(layer(x), expected)
+
+
+def test_something_that_is_no_tensor(unchecked):
+    with pytest.raises(BadTypeError, match="a tensor"):
+        LearnedFourierFeatures(3, 8, sigma=0.1)([1.0, 2.0, 3.0])
+
+
 def test_channels_must_divide_into_frames():
     with pytest.raises(BadInputError, match="multiple of frame_channels=3"):
         LearnedFourierFeatures2d(8, 16, sigma=0.1, per_frame=True)

@@ -77,6 +77,45 @@ def test_every_parameter_learns():
     assert all(p.grad is not None for p in net.parameters())
 
 
+@pytest.mark.parametrize(
+    ("make", "front"),
+    [
+        (lambda: nn.Linear(3, 4), FRONT),
+        (lambda: nn.Conv2d(3, 4, 3), Fourier2d(fourier_dim=8, sigma=0.1)),
+    ],
+)
+def test_the_generator_draws_everything(make, front):
+    one, other = (
+        insert_front(make(), front, generator=torch.Generator().manual_seed(1)) for _ in "ab"
+    )
+    for a, b in zip(one.parameters(), other.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_a_tied_layer_is_replaced_in_every_place():
+    net = nn.Module()
+    net.encoder = net.alias = nn.Linear(3, 5)
+    insert_front(net, FRONT)
+    assert net.encoder is net.alias
+    assert isinstance(net.alias, nn.Sequential)
+
+
+def test_looking_moves_no_statistics_and_keeps_the_mode():
+    net = nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 5), nn.Dropout())
+    net[2].eval()
+    insert_front(net, FRONT, example=torch.randn(16, 3) + 5)
+    assert net[0].num_batches_tracked == 0
+    assert (net[0].training, net[2].training) == (True, False)
+
+
+def test_frozen_stays_frozen():
+    net = nn.Sequential(nn.Linear(3, 5), nn.ReLU())
+    net.requires_grad_(requires_grad=False)
+    insert_front(net, FRONT)
+    assert not net[0][1].weight.requires_grad
+    assert net[0][0].B.requires_grad
+
+
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("module", "front", "error", "words"),

@@ -6,7 +6,14 @@ from torch import nn
 
 from lff import LearnedFourierFeatures2d
 from lff.core import BadInputError, BadTypeError
-from lff.nn import AUTHORS_UNMATCHED_FRONT, Conv1x1, Fourier2d, NoFront, PixelEncoderConfig
+from lff.nn import (
+    AUTHORS_UNMATCHED_FRONT,
+    Conv1x1,
+    Fourier,
+    Fourier2d,
+    NoFront,
+    PixelEncoderConfig,
+)
 
 FRONTS = [
     NoFront(),
@@ -33,9 +40,9 @@ def test_encoder_is_the_published_one():
     convolutions = [m for m in encoder.convolutions if isinstance(m, nn.Conv2d)]
     assert [c.stride for c in convolutions] == [(2, 2), (1, 1), (1, 1), (1, 1)]
     assert all(c.kernel_size == (3, 3) and c.out_channels == 32 for c in convolutions)
-    assert encoder.head[0].in_features == 32 * 35 * 35
-    assert isinstance(encoder.head[1], nn.LayerNorm)
-    assert len(encoder.head) == 2
+    assert encoder.project.in_features == 32 * 35 * 35
+    assert isinstance(encoder.norm, nn.LayerNorm)
+    assert isinstance(encoder.output, nn.Identity)
 
 
 def test_encoder_by_hand(rng):
@@ -47,7 +54,7 @@ def test_encoder_by_hand(rng):
     y = torch.cat([phase.sin(), phase.cos(), x], dim=1)
     for layer in encoder.convolutions:
         y = layer(y)
-    expected = encoder.head[1](encoder.head[0](y.flatten(1)))
+    expected = encoder.norm(encoder.project(y.flatten(1)))
     torch.testing.assert_close(encoder(obs), expected)
 
 
@@ -81,6 +88,31 @@ def test_basis_keeps_its_law_inside_the_encoder():
     assert "parameters=" in repr(encoder)
 
 
+def test_an_empty_batch_gives_empty_features():
+    for front in FRONTS:
+        encoder = PixelEncoderConfig(front=front, num_filters=4).build((9, 21, 21))
+        assert encoder(torch.zeros(0, 9, 21, 21)).shape == (0, 50)
+
+
+def test_the_weights_dtype_is_the_images():
+    encoder = PixelEncoderConfig(num_filters=4).build((3, 21, 21)).double()
+    assert encoder(torch.zeros(1, 3, 21, 21, dtype=torch.uint8)).dtype == torch.double
+
+
+def test_grey_frames_can_be_embedded_one_by_one():
+    front = Fourier2d(fourier_dim=8, sigma=0.1, per_frame=True, frame_channels=1)
+    encoder = PixelEncoderConfig(front=front, num_filters=4).build((4, 21, 21))
+    assert encoder.front.B.shape == (4, 1)
+    assert encoder.front.out_channels == 4 * 8 + 4
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_dense_front_is_refused():
+    with pytest.raises(BadTypeError, match="Fourier2d"):
+        PixelEncoderConfig(front=Fourier(fourier_dim=8, sigma=0.1))
+
+
+@pytest.mark.usefixtures("unchecked")
 def test_bad_images():
     config = PixelEncoderConfig(num_filters=4)
     with pytest.raises(BadInputError, match="at least 15 pixels"):
@@ -89,6 +121,10 @@ def test_bad_images():
     encoder = config.build((3, 21, 21))
     with pytest.raises(BadInputError, match="in_channels=9"):
         encoder(torch.rand(1, 9, 21, 21))
+    with pytest.raises(BadInputError, match="21 x 21 pixels"):
+        encoder(torch.rand(1, 3, 22, 21))
+    with pytest.raises(BadInputError, match=r"\(channels, height, width\)"):
+        config.build((84, 84))
     with pytest.raises(BadTypeError, match="floating point"):
         encoder(torch.zeros(1, 3, 21, 21, dtype=torch.int64))
     with pytest.raises(BadInputError, match="channels"):

@@ -1,11 +1,12 @@
 import pytest
 
-from lff import LFF, match_width
+from lff import LFF, MLP, match_width
 from lff.core import BadInputError, BadTypeError
 from lff.nn import (
     AUTHORS_UNMATCHED_FRONT,
     Fourier,
     Fourier2d,
+    Identity,
     MLPTrunk,
     NetConfig,
     PixelEncoderConfig,
@@ -44,7 +45,24 @@ def test_counts_match_within_half_a_percent_for_every_front_and_trunk(front, tru
     config = NetConfig(fronts(size)[front], trunks(size, size)[trunk])
     baseline = matched_mlp(config, d, 1)
     assert count(baseline, d, 1) == pytest.approx(count(config, d, 1), rel=0.005)
-    assert match_width(config, d, 1) == baseline.trunk.hidden[0]
+    layers = len(config.trunk.hidden) + (not isinstance(config.front, Identity))
+    if len(baseline.trunk.hidden) == layers:
+        assert match_width(config, d, 1) == baseline.trunk.hidden[0]
+    else:
+        with pytest.raises(BadInputError, match="matched_mlp"):
+            match_width(config, d, 1)
+
+
+@pytest.mark.parametrize("d", [1, 3, 24])
+@pytest.mark.parametrize("F", [8, 32, 256])
+@pytest.mark.parametrize("H", [16, 64, 256])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_the_recipe_of_the_readme_is_never_off_by_more_than_half_a_unit(d, F, H, n):
+    """Small networks cannot be matched to 0.5 %: one unit more or less is the best there is."""
+    net = LFF(d, 1, n_hidden=n, hidden_dim=H, fourier_dim=F, sigma=0.01)
+    mlp = MLP(d, 1, n_hidden=n + 1, hidden_dim=H, first_dim=match_width(net))
+    unit = d + 1 + H
+    assert abs(num_parameters(mlp) - num_parameters(net)) <= unit / 2
 
 
 def test_counting_equals_building():

@@ -3,7 +3,7 @@
 import difflib
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from lff.core.errors import BadInputError, BadTypeError
 
@@ -35,7 +35,7 @@ def check_scale(name: str, value: object, *, remedy: str = "use 0.01 to start") 
     return scale
 
 
-def check_positive(name: str, value: object, *, remedy: str) -> float:
+def check_positive(name: str, value: object, *, remedy: str = "use 1 to start") -> float:
     """Return ``value`` as a finite float > 0, or raise."""
     number = check_number(name, value)
     if number <= 0:
@@ -53,7 +53,7 @@ def check_number(name: str, value: object) -> float:
         raise BadTypeError(name, value, "a finite number", "pass a float") from None
     if not math.isfinite(number):
         raise BadInputError(name, value, "a finite number", "pass a float")
-    return number
+    return number + 0.0  # -0.0 is 0.0
 
 
 def check_sizes(name: str, values: object) -> tuple[int, ...]:
@@ -79,6 +79,15 @@ def check_flag(name: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise BadTypeError(name, value, "True or False", "pass a bool")
     return value
+
+
+def settle(config: object, **checks: Callable[[str, object], object]) -> None:
+    """Check fields of a frozen config and keep what the checks return.
+
+    So numpy's integers become Python's and -0.0 becomes 0.0: equal configs are written alike.
+    """
+    for name, check in checks.items():
+        object.__setattr__(config, name, check(name, getattr(config, name)))
 
 
 def nearest(value: object, choices: Sequence[str]) -> str:

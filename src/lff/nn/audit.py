@@ -10,24 +10,20 @@ apart, and say nothing.  ``audit`` looks at the finished object:
   effectively linear or constant, hence no wave at all.
 """
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.optim import Optimizer
 
-from lff.nn.basis_law import Spread, measure, signature
-from lff.nn.ensemble import StackedByVmap
-from lff.nn.fourier import BasisLayer, LearnedFourierFeatures2d
-from lff.nn.phases import FEWEST_POINTS, Phases, measure_phases
+from lff.nn.basis_law import Spread, damage, measure, other_law
+from lff.nn.found import Found, Place, Usage, find_layers, is_trained, usage_of
+from lff.nn.phases import FEWEST_POINTS, Phases, count_points, measure_phases
 from lff.nn.unpack import unpack
 
 Check = Literal["found", "spread", "optimizer", "shared", "phase"]
-TARGET = re.compile(r"target|lagged|(^|[._])(old|ema)([._]|$)|_old")
-ACTOR = re.compile(r"actor|policy|(^|[._])pi([._]|$)")
 
 
 @dataclass(frozen=True)
@@ -54,10 +50,10 @@ class LayerAudit:
     spread: Spread
     in_optimizers: int | None
     """How often B is in an optimizer; None if no optimizer was seen or B is not trained."""
-    steps: int
-    """Updates that an optimizer has made to B."""
+    steps: int | None
+    """Updates that optimizers have made to B; None if they keep no record (plain SGD)."""
     is_target: bool
-    """Named like a target network: it follows another and is in no optimizer."""
+    """A copy that follows another network and is in no optimizer."""
     phases: Phases | None
     """Statistics on the given observations; None without any of the right width."""
 
@@ -86,29 +82,11 @@ class Audit:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True)
-class _Found:
-    """A layer, one member's B of it, and the tensor that an optimizer would hold."""
-
-    name: str
-    layer: BasisLayer
-    B: Tensor
-    held: Tensor
-
-    @property
-    def is_target(self) -> bool:
-        return bool(TARGET.search(self.name.lower()))
-
-    @property
-    def is_actor(self) -> bool:
-        return bool(ACTOR.search(self.name.lower()))
-
-
 def audit(
     module_or_agent: Any,
-    obs: Tensor | Sequence[Tensor] | None = None,
+    obs: Any = None,
     *,
-    optimizers: Sequence[Optimizer] | Optimizer | None = None,
+    optimizers: Any = None,
     show: bool = True,
 ) -> Audit:
     """Audit every Fourier layer of a network or agent; print a table and return the data.
@@ -116,8 +94,8 @@ def audit(
     Args:
         module_or_agent: an ``nn.Module``, or any object, dict or list that holds modules and
             optimizers in its attributes.
-        obs: a batch of observations; ``(obs, action)`` for critics that take both.
-        optimizers: optimizers that the object itself does not hold.
+        obs: a batch of observations; ``(obs, action)`` for critics that take both; a dict of them.
+        optimizers: one or several optimizers that the object itself does not hold.
         show: print the table.
 
     >>> from lff import LFF
@@ -127,20 +105,22 @@ def audit(
     (True, 1.0)
     """
     parts = unpack(module_or_agent)
-    extra = [optimizers] if isinstance(optimizers, Optimizer) else list(optimizers or ())
-    known = list({id(o): o for o in (*parts.optimizers.values(), *extra)}.values())
-    found = [f for path, module in parts.modules.items() for f in _find(path, module)]
+    seen = (*parts.optimizers.values(), *unpack(optimizers).optimizers.values())
+    known = list({id(optimizer): optimizer for optimizer in seen}.values())
+    found = find_layers(parts.modules)
+    usages = [usage_of(item, known) for item in found]
     inputs = _inputs(obs)
-    layers, findings = [], []
-    for item in found:
-        report = _measure_layer(item, known, inputs)
-        layers.append(report)
-    trained = any(layer.steps > 0 for layer in layers)
-    for item, report in zip(found, layers, strict=True):
-        if not (report.is_target and trained):  # a trained agent's target has moved along
-            findings += _spread_findings(item, report)
-        findings += [*_optimizer_findings(item, report), *_phase_findings(report, inputs)]
-    findings += _shared(found, known)
+    layers = [
+        _measure(item, usage, _is_copy(item, usage, found, usages, known), known, inputs)
+        for item, usage in zip(found, usages, strict=True)
+    ]
+    findings: list[Finding] = []
+    for item, usage, report in zip(found, usages, layers, strict=True):
+        findings += _spread_findings(item, usage, report, layers)
+        findings += _optimizer_findings(item, usage, report)
+        findings += _phase_findings(report, with_inputs=bool(inputs))
+        findings += _place_findings(item)
+    findings += _shared_findings(found, layers)
     if not found:
         message = "no Fourier layer found; is this the object that holds the networks?"
         findings.append(Finding("found", "", message))
@@ -150,80 +130,116 @@ def audit(
     return result
 
 
-def _find(path: str, module: nn.Module) -> Iterator[_Found]:
-    """Yield every basis layer below ``module``, members of an ensemble one by one."""
-    for name, layer in module.named_modules(remove_duplicate=False):
-        full = ".".join(filter(None, (path, name)))
-        if isinstance(layer, BasisLayer):
-            yield from _members(full or type(layer).__name__, layer)
-        elif isinstance(layer, StackedByVmap):
-            for inner, hidden in layer.basis_layers():
-                yield from _members(".".join(filter(None, (full, inner))), hidden)
-
-
-def _members(name: str, layer: BasisLayer) -> Iterator[_Found]:
-    if layer.B.ndim == 2:
-        yield _Found(name, layer, layer.B, layer.B)
-    else:
-        for i, B in enumerate(layer.B.detach()):
-            yield _Found(f"{name}[{i}]", layer, B, layer.B)
-
-
-def _measure_layer(item: _Found, optimizers: list[Optimizer], inputs: list[Tensor]) -> LayerAudit:
-    layer = item.layer
-    count, steps = _usage(item.held, optimizers)
-    x = next((x for x in inputs if x.shape[_axis(layer)] == _width(layer)), None)
-    phases = None if x is None or len(x) < FEWEST_POINTS else measure_phases(layer, x)
-    return LayerAudit(
-        name=item.name,
-        kind=type(layer).__name__,
-        in_features=_width(layer),
-        wave_features=layer.wave_features,
-        trainable=layer.trainable,
-        spread=measure(layer, item.B),
-        in_optimizers=count if optimizers and layer.trainable else None,
-        steps=steps,
-        is_target=item.is_target,
-        phases=phases,
+def _is_copy(
+    item: Found,
+    usage: Usage,
+    found: Sequence[Found],
+    usages: Sequence[Usage],
+    optimizers: Sequence[Optimizer],
+) -> bool:
+    """Tell a target network: by its name, or because a whole network like a trained one is not."""
+    if item.is_target:
+        return True
+    if usage.groups or not optimizers or is_trained(item.places[0].parent, optimizers):
+        return False
+    return any(
+        theirs.groups and other.B.shape == item.B.shape and type(other.layer) is type(item.layer)
+        for other, theirs in zip(found, usages, strict=True)
     )
 
 
-def _spread_findings(item: _Found, report: LayerAudit) -> list[Finding]:
-    spread, steps = report.spread, report.steps
-    # the log-uniform basis is no random draw: only its spread can be compared
-    law = signature(item.B, expected=spread.expected) if hasattr(item.layer, "sigma") else None
+def _measure(
+    item: Found,
+    usage: Usage,
+    is_copy: bool,  # noqa: FBT001
+    optimizers: Sequence[Optimizer],
+    inputs: Sequence[Tensor],
+) -> LayerAudit:
+    layer = item.layer
+    x = next((x for x in inputs if count_points(layer, x) >= FEWEST_POINTS), None)
+    return LayerAudit(
+        name=item.name,
+        kind=type(layer).__name__,
+        in_features=getattr(layer, "in_channels", layer.in_features),
+        wave_features=layer.wave_features,
+        trainable=layer.trainable,
+        spread=measure(layer, item.B),
+        in_optimizers=usage.groups if optimizers and layer.trainable else None,
+        steps=usage.steps,
+        is_target=is_copy,
+        phases=None if x is None else measure_phases(layer, x),
+    )
+
+
+def _spread_findings(
+    item: Found, usage: Usage, report: LayerAudit, layers: Sequence[LayerAudit]
+) -> list[Finding]:
+    spread = report.spread
     change = f"spread of B is {spread.actual:.3g}, σ is {spread.expected:.3g}"
-    if law is not None and steps == 0:
-        return [Finding("spread", item.name, f"{change}: B was overwritten by {law}")]
+
+    def problem(reason: str) -> list[Finding]:
+        return [Finding("spread", item.name, f"{change}: {reason}")]
+
+    law = _damage(item, usage, spread)
+    if law is not None:
+        return problem(f"B was overwritten by {law}")
+    if report.is_target and any(layer.steps != 0 for layer in layers if not layer.is_target):
+        online = [x.spread.actual for x in layers if not x.is_target and x.kind == report.kind]
+        low, high = min(spread.expected, *online), max(spread.expected, *online)
+        follows = 0.5 * low <= spread.actual <= 2 * high
+        return [] if follows else problem("it does not follow its online network")
+    law = other_law(item.B, expected=spread.expected) if item.layer.random_law else None
+    if usage.steps == 0 and law is not None:
+        return problem(f"B was overwritten by {law}")
     if spread.fits:
         return []
-    if steps > 0:
-        message = f"{change}: B has moved over {steps} updates"
+    if usage.steps is None:
+        message = f"{change}: trained or overwritten, its optimizer counts no updates"
         return [Finding("spread", item.name, message, problem=False)]
-    message = f"{change}: overwritten, or trained by an optimizer not seen (pass optimizers=)"
-    return [Finding("spread", item.name, message)]
+    if usage.steps and spread.actual <= spread.expected + usage.reach:
+        message = f"{change}: B has moved over {usage.steps} updates"
+        return [Finding("spread", item.name, message, problem=False)]
+    if usage.steps:
+        return problem(f"{usage.steps} updates cannot have moved B so far: {law or 'overwritten'}")
+    return problem("overwritten, or trained by an optimizer not seen (pass optimizers=)")
 
 
-def _optimizer_findings(item: _Found, report: LayerAudit) -> list[Finding]:
-    count = report.in_optimizers
-    if item.is_target or not report.trainable:
+def _damage(item: Found, usage: Usage, spread: Spread) -> str | None:
+    """Name what no training leaves behind; a B that is no draw must be what it was built as."""
+    if item.layer.random_law:
+        return damage(item.B, expected=spread.expected)
+    if not bool(item.B.isfinite().all()):
+        return "non-finite values (a diverged update)"
+    start = item.layer.draw().to(item.B)
+    same = torch.allclose(item.B.detach(), start, rtol=1e-3, atol=1e-6)
+    return None if same or usage.steps != 0 else "something else than it was built with"
+
+
+def _optimizer_findings(item: Found, usage: Usage, report: LayerAudit) -> list[Finding]:
+    def problem(message: str) -> list[Finding]:
+        return [Finding("optimizer", item.name, message)]
+
+    if item.is_target and usage.groups:
+        return problem("a target network is in an optimizer: it should only follow")
+    if report.is_target or not report.trainable:
         return []
-    if not item.held.requires_grad:
-        message = "trainable=True but B.requires_grad is False: B will not learn"
-        return [Finding("optimizer", item.name, message)]
-    if count == 0:
-        message = "B is in no optimizer: it will not learn; create the optimizer after the layer"
-        return [Finding("optimizer", item.name, message)]
-    if count is not None and count > 1:
-        message = f"B is in {count} parameter groups: it moves {count} times per step"
-        return [Finding("optimizer", item.name, message)]
+    learns = any(p.requires_grad for p in item.layer.parameters())
+    if not learns:
+        return problem("trainable=True but B.requires_grad is False: B will not learn")
+    if report.in_optimizers == 0:
+        return problem(
+            "B is in no optimizer: it will not learn; make the optimizer after the layer"
+        )
+    if report.in_optimizers is not None and report.in_optimizers > 1:
+        count = report.in_optimizers
+        return problem(f"B is in {count} parameter groups: it moves {count} times per step")
     return []
 
 
-def _phase_findings(report: LayerAudit, inputs: list[Tensor]) -> list[Finding]:
+def _phase_findings(report: LayerAudit, *, with_inputs: bool) -> list[Finding]:
     phases = report.phases
     if phases is None:
-        if not inputs:
+        if not with_inputs:
             return []
         message = f"no batch of {FEWEST_POINTS} inputs or more of width {report.in_features} given"
         return [Finding("phase", report.name, message, problem=False)]
@@ -237,62 +253,62 @@ def _phase_findings(report: LayerAudit, inputs: list[Tensor]) -> list[Finding]:
     return [Finding("phase", report.name, message, problem=False)]
 
 
-def _shared(found: list[_Found], optimizers: list[Optimizer]) -> list[Finding]:
-    """Compare every two layers: one tensor in two places, or two tensors with one draw."""
+def _place_findings(item: Found) -> list[Finding]:
+    """Judge one layer that stands in several places."""
+    pairs = _pairs(item.places)
+    judged = ((_judge_places(one, other), one, other) for one, other in pairs)
+    findings = [
+        Finding("shared", f"{one.name} and {other.name}", message, problem=bad)
+        for (message, bad), one, other in judged
+        if message
+    ]
+    return sorted(findings, key=lambda finding: not finding.problem)[:1]
+
+
+def _judge_places(one: Place, other: Place) -> tuple[str, bool]:
+    """Return what to say of one B in two places, and whether it is a problem."""
+    if one.is_target != other.is_target:
+        return "the target's B is the online B itself, not a copy: there is no target network", True
+    if one.is_actor != other.is_actor:
+        return "actor and critic share one B, as with a shared encoder", False
+    siblings = one.stem == other.stem
+    if one.parent is not other.parent or siblings:
+        return "share one B: two critics would not be independent", True
+    return "", False  # one network under two names
+
+
+def _shared_findings(found: Sequence[Found], layers: Sequence[LayerAudit]) -> list[Finding]:
+    """Compare every two layers: one tensor in both, or two tensors with one draw."""
     findings = []
-    for i, one in enumerate(found):
-        for other in found[i + 1 :]:
-            message = _compare(one, other, optimizers)
-            if message is not None:
-                findings.append(replace(message, layer=f"{one.name} and {other.name}"))
+    for (one, first), (other, second) in _pairs(list(zip(found, layers, strict=True))):
+        where = f"{one.name} and {other.name}"
+        if one.B.shape != other.B.shape:
+            continue
+        if one.B.data_ptr() == other.B.data_ptr():
+            message, bad = _judge_places(one.places[0], other.places[0])
+            findings.append(Finding("shared", where, message, problem=bad))
+        elif first.is_target or second.is_target or not one.layer.random_law:
+            continue
+        elif bool(one.B.any()) and torch.equal(one.B, other.B):
+            message = "have equal B in two tensors: drawn from the same seed"
+            findings.append(Finding("shared", where, message))
     return findings
 
 
-def _compare(one: _Found, other: _Found, optimizers: list[Optimizer]) -> Finding | None:
-    alias = one.B.data_ptr() == other.B.data_ptr() and one.B.shape == other.B.shape
-    if alias and one.is_target != other.is_target:
-        message = "the target's B is the online B itself, not a copy: there is no target network"
-        return Finding("shared", "", message)
-    if alias and one.is_actor != other.is_actor:
-        message = "actor and critic share one B, as with a shared encoder"
-        return Finding("shared", "", message, problem=False)
-    if alias:
-        return Finding("shared", "", "share one B: two critics would not be independent")
-    if one.B.shape != other.B.shape or not one.B.any() or not torch.equal(one.B, other.B):
-        return None
-    if one.is_target or other.is_target or not hasattr(one.layer, "sigma"):
-        return None
-    if optimizers and not all(_usage(item.held, optimizers)[0] for item in (one, other)):
-        return None  # one of them is not trained: a lagged copy under another name
-    return Finding("shared", "", "have equal B in two tensors: drawn from the same seed")
+def _pairs(items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    return ((one, other) for i, one in enumerate(items) for other in items[i + 1 :])
 
 
-def _usage(held: Tensor, optimizers: list[Optimizer]) -> tuple[int, int]:
-    """Return in how many parameter groups a tensor is, and how many steps it has taken."""
-    count, steps = 0, 0
-    for optimizer in optimizers:
-        count += sum(p is held for group in optimizer.param_groups for p in group["params"])
-        state = optimizer.state.get(held, {})
-        steps += int(state.get("step", 1 if state else 0))
-    return count, steps
-
-
-def _inputs(obs: Tensor | Sequence[Tensor] | None) -> list[Tensor]:
-    """Return the batches to try: each input alone, and all of them joined."""
+def _inputs(obs: Any) -> list[Tensor]:
+    """Return the batches to try: all inputs joined, where that is possible, and each alone."""
     if obs is None:
         return []
-    parts = [torch.as_tensor(x) for x in (obs if isinstance(obs, list | tuple) else (obs,))]
+    values = list(obs.values()) if isinstance(obs, Mapping) else obs
+    values = values if isinstance(values, list | tuple) else [values]
+    parts = [torch.as_tensor(x) for x in values]
     parts = [x.float() / 255 if x.dtype == torch.uint8 else x.float() for x in parts]
-    joined = [torch.cat(parts, dim=-1)] if len(parts) > 1 else []
-    return joined + parts
-
-
-def _axis(layer: BasisLayer) -> int:
-    return -3 if isinstance(layer, LearnedFourierFeatures2d) else -1
-
-
-def _width(layer: BasisLayer) -> int:
-    return layer.in_channels if isinstance(layer, LearnedFourierFeatures2d) else layer.in_features
+    joinable = len(parts) > 1 and len({tuple(x.shape[:-1]) for x in parts}) == 1
+    return [torch.cat(parts, dim=-1), *parts] if joinable and parts[0].ndim else parts
 
 
 _HEADER = (

@@ -38,7 +38,9 @@ class Spread:
     @property
     def ratio(self) -> float:
         """Spread now over spread at the start."""
-        return self.actual / self.expected if self.expected else math.inf
+        if not self.expected:
+            return 1.0 if not self.actual else math.inf
+        return self.actual / self.expected
 
 
 def measure(layer: BasisLayer, B: Float[Tensor, "rows in_features"]) -> Spread:
@@ -47,8 +49,8 @@ def measure(layer: BasisLayer, B: Float[Tensor, "rows in_features"]) -> Spread:
     return Spread(expected=layer.initial_spread, actual=actual, entries=B.numel())
 
 
-def signature(B: Float[Tensor, "rows in_features"], *, expected: float) -> str | None:
-    """Name the initialiser whose trace B carries, or None if it could be a fresh draw.
+def damage(B: Float[Tensor, "rows in_features"], *, expected: float) -> str | None:
+    """Name what no training leaves behind: non-finite, zero, constant or orthogonal entries.
 
     ``expected`` is the root mean square that B should have.
     """
@@ -64,7 +66,13 @@ def signature(B: Float[Tensor, "rows in_features"], *, expected: float) -> str |
         return (
             f"orthogonal initialisation with gain {gain:.3g} (SB3's ortho_init, layer_init loops)"
         )
-    if entries.numel() < SMALLEST_SAMPLE:
+    return None
+
+
+def other_law(B: Float[Tensor, "rows in_features"], *, expected: float) -> str | None:
+    """Name the usual initialiser that B looks drawn from, or None if it may be its own law."""
+    entries = B.detach().double()
+    if entries.numel() < SMALLEST_SAMPLE or not bool(entries.isfinite().all()):
         return None
     if _is_uniform(entries):
         return f"uniform values, {_name_bound(entries)}"

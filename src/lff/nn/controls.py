@@ -15,8 +15,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lff.core.checks import check_even_size, check_scale, check_size
-from lff.nn.fourier import TWO_PI, BasisLayer, check_input, project
+from lff.core.checks import check_even_size, check_scale, check_size, settle
+from lff.nn.fourier import TWO_PI, BasisLayer, check_input, gaussian_basis, project
 
 
 class LinearFeatures(BasisLayer):
@@ -46,9 +46,8 @@ class LinearFeatures(BasisLayer):
 
     def draw(self, generator: torch.Generator | None = None) -> Tensor:
         """Return a fresh B ~ N(0, σ²)."""
-        return self.sigma * torch.randn(
-            self.fourier_dim // 2, self.in_features, generator=generator
-        )
+        rows, columns = self.fourier_dim // 2, self.in_features
+        return gaussian_basis(rows, columns, sigma=self.sigma, generator=generator)
 
     @property
     def initial_spread(self) -> float:
@@ -111,8 +110,7 @@ class LinearControl:
 
     def __post_init__(self) -> None:
         """Check the sizes before anything is built."""
-        check_even_size("fourier_dim", self.fourier_dim)
-        check_scale("sigma", self.sigma)
+        settle(self, fourier_dim=check_even_size, sigma=check_scale)
 
     def build(
         self, in_features: int, *, generator: torch.Generator | None = None
@@ -130,7 +128,7 @@ class ConstantControl:
 
     def __post_init__(self) -> None:
         """Check the sizes before anything is built."""
-        check_even_size("fourier_dim", self.fourier_dim)
+        settle(self, fourier_dim=check_even_size)
 
     def build(
         self,

@@ -17,12 +17,30 @@ from torch.func import functional_call, vmap
 
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError, BadTypeError
+from lff.nn.controls import ConstantFeatures
 from lff.nn.fourier import BasisLayer
-from lff.nn.net import NetConfig, Network
+from lff.nn.net import LFF, MLP, NetConfig, Network
+from lff.nn.sine import Sine, SineCosine
 from lff.nn.skip import SkipBody
 
 # Containers whose forward works on any leading axes as soon as their leaves do.
-CONTAINERS = (nn.Sequential, nn.ModuleList, Network, SkipBody)
+CONTAINERS = (nn.Sequential, nn.ModuleList, Network, LFF, MLP, SkipBody)
+# Leaves without weights that work entry by entry, or on the last axis alone.
+ELEMENTWISE = (
+    nn.ReLU,
+    nn.Tanh,
+    nn.Identity,
+    nn.Dropout,
+    nn.ELU,
+    nn.GELU,
+    nn.LeakyReLU,
+    nn.Sigmoid,
+    nn.SiLU,
+    nn.Softplus,
+    Sine,
+    SineCosine,
+    ConstantFeatures,
+)
 
 
 class Ensemble(nn.Module):
@@ -40,8 +58,11 @@ class Ensemble(nn.Module):
         super().__init__()
         if not members:
             raise BadInputError("members", members, "one network or more", "pass [net1, net2]")
+        for other in members[1:]:
+            _check_alike(members[0], other)
         self.size = len(members)
         self.stacked = stack(members)
+        self.train(members[0].training)
 
     @classmethod
     def build(
@@ -61,8 +82,10 @@ class Ensemble(nn.Module):
             ]
         )
 
-    def forward(self, *xs: Float[Tensor, "*batch _"]) -> Float[Tensor, "member *batch out"]:
+    def forward(self, *xs: Tensor) -> Float[Tensor, "member *batch_and_out"]:
         """Return every member's output on the same input."""
+        if isinstance(self.stacked, StackedByVmap):
+            return self.stacked.forward_shared(*xs)
         x = xs[0] if len(xs) == 1 else torch.cat(xs, dim=-1)
         flat = x.reshape(-1, x.shape[-1])
         output: Tensor = self.stacked(flat.expand(self.size, *flat.shape))
@@ -143,6 +166,15 @@ class StackedLayerNorm(nn.Module):
         return layer
 
 
+class _Unregistered:
+    """Keeps a module's own (meaningless) weights out of the one that holds it."""
+
+    __slots__ = ("module",)
+
+    def __init__(self, module: nn.Module) -> None:
+        self.module = module
+
+
 class StackedByVmap(nn.Module):
     """Any other module, batched by vmap: slower than the layers above, right all the same."""
 
@@ -159,15 +191,14 @@ class StackedByVmap(nn.Module):
                 self.register_parameter(_mangled(name), own)
             else:
                 self.register_buffer(_mangled(name), value)
-        # in a tuple, so that the template's own (meaningless) weights are not registered
-        self._template = (copy.deepcopy(modules[0]).to("meta"),)
+        self._template = _Unregistered(copy.deepcopy(modules[0]).to("meta"))
 
     def _state(self) -> dict[str, Tensor]:
         return {name: getattr(self, _mangled(name)) for name in self._names}
 
     def forward(self, x: Float[Tensor, "member batch in"]) -> Float[Tensor, "member batch out"]:
         """Apply each member to its slice of the input."""
-        (template,) = self._template
+        template = self._template.module
         template.train(self.training)
 
         def apply(state: dict[str, Tensor], x: Tensor) -> Tensor:
@@ -177,16 +208,32 @@ class StackedByVmap(nn.Module):
         output: Tensor = vmap(apply, randomness="different")(self._state(), x)
         return output
 
+    def forward_shared(self, *xs: Tensor) -> Float[Tensor, "member ..."]:
+        """Apply every member to the same inputs, as many and as shaped as its forward takes."""
+        template = self._template.module
+        template.train(self.training)
+
+        def apply(state: dict[str, Tensor], *xs: Tensor) -> Tensor:
+            output: Tensor = functional_call(template, state, xs)
+            return output
+
+        axes = (0, *(None for _ in xs))
+        output: Tensor = vmap(apply, in_dims=axes, randomness="different")(self._state(), *xs)
+        return output
+
     def member(self, index: int) -> nn.Module:
         """Return one member as the module it was."""
-        (template,) = self._template
-        module = copy.deepcopy(template).to_empty(device=next(iter(self._state().values())).device)
-        module.load_state_dict({k: v[index].detach() for k, v in self._state().items()})
-        return module
+        template = self._template.module
+        module = copy.deepcopy(template)
+        state = {name: value[index].detach().clone() for name, value in self._state().items()}
+        module.load_state_dict(state, assign=True, strict=False)
+        for name, parameter in module.named_parameters():
+            parameter.requires_grad_(getattr(self, _mangled(name)).requires_grad)
+        return module.train(self.training)
 
     def basis_layers(self) -> Iterator[tuple[str, BasisLayer]]:
         """Yield the basis layers inside, each holding the stacked B, for the audit."""
-        (template,) = self._template
+        template = self._template.module
         for name, layer in template.named_modules():
             if isinstance(layer, BasisLayer):
                 view = copy.deepcopy(layer)
@@ -196,15 +243,23 @@ class StackedByVmap(nn.Module):
                 yield name, view
 
 
-def stack(modules: Sequence[nn.Module]) -> nn.Module:
-    """Return one module that holds and computes all of ``modules`` along a leading axis."""
+def stack(
+    modules: Sequence[nn.Module], memo: dict[tuple[int, ...], nn.Module] | None = None
+) -> nn.Module:
+    """Return one module that holds and computes all of ``modules`` along a leading axis.
+
+    The modules must be alike.  A module that stands in two places is stacked once (``memo``).
+    """
+    memo = {} if memo is None else memo
+    key = tuple(map(id, modules))
+    if key not in memo:
+        memo[key] = _stack(modules, memo)
+    return memo[key]
+
+
+def _stack(modules: Sequence[nn.Module], memo: dict[tuple[int, ...], nn.Module]) -> nn.Module:
     first = modules[0]
-    for other in modules[1:]:
-        # by name: torch makes a class of its own for every parametrized layer
-        if type(other).__name__ != type(first).__name__ or _shapes(other) != _shapes(first):
-            remedy = "build all members from one config"
-            raise BadTypeError("members", type(other).__name__, "alike", remedy)
-    if not any(True for _ in (*first.parameters(), *first.buffers())):
+    if type(first) in ELEMENTWISE:
         return copy.deepcopy(first)
     if isinstance(first, BasisLayer):
         return _stack_basis(modules)
@@ -212,12 +267,36 @@ def stack(modules: Sequence[nn.Module]) -> nn.Module:
         return StackedLinear(modules)  # type: ignore[arg-type]
     if type(first) is nn.LayerNorm and len(first.normalized_shape) == 1 and first.bias is not None:
         return StackedLayerNorm(modules)  # type: ignore[arg-type]
-    if isinstance(first, CONTAINERS):
+    if type(first) in CONTAINERS:
         whole = copy.deepcopy(first)
-        for name, _ in first.named_children():
-            whole.add_module(name, stack([module.get_submodule(name) for module in modules]))
+        for name in first._modules:
+            whole.add_module(name, stack([m.get_submodule(name) for m in modules], memo))
         return whole
     return StackedByVmap(modules)
+
+
+def _check_alike(first: nn.Module, other: nn.Module) -> None:
+    """Raise unless two networks differ in their weights alone."""
+    places, others = (
+        dict(module.named_modules(remove_duplicate=False)) for module in (first, other)
+    )
+    for name in {**places, **others}:
+        pair = places.get(name), others.get(name)
+        one, two = ("nothing" if module is None else _signature(module) for module in pair)
+        if one != two:
+            where = f" at {name}" if name else ""
+            remedy = "build all members from one config"
+            raise BadTypeError(f"members{where}", two, f"alike ({one})", remedy)
+
+
+def _signature(module: nn.Module) -> str:
+    """Say all that makes a module up but its weights.
+
+    By the class's name: torch makes a class of its own for every parametrized layer.
+    """
+    own = (*module.named_parameters(recurse=False), *module.named_buffers(recurse=False))
+    shapes = {name: (type(value).__name__, tuple(value.shape)) for name, value in own}
+    return f"{type(module).__name__}({module.extra_repr()}) {shapes or ''}".strip()
 
 
 def unstack(module: nn.Module, index: int) -> nn.Module:
@@ -229,8 +308,11 @@ def unstack(module: nn.Module, index: int) -> nn.Module:
         for name, value in module.state_dict().items():
             part = value[index] if name == "B" else value[index, 0]
             _replace(one, name, part.clone())
-    for name, child in module.named_children():
-        one.add_module(name, unstack(child, index))
+    memo: dict[int, nn.Module] = {}
+    for name, child in module._modules.items():
+        if child is not None:
+            memo[id(child)] = memo.get(id(child)) or unstack(child, index)
+            one.add_module(name, memo[id(child)])
     return one
 
 
@@ -258,10 +340,6 @@ def _stacked(parts: Sequence[Tensor], *, like: Tensor) -> nn.Parameter:
 
 def _one(part: Tensor, *, like: Tensor) -> nn.Parameter:
     return nn.Parameter(part.detach().clone(), requires_grad=like.requires_grad)
-
-
-def _shapes(module: nn.Module) -> list[tuple[str, torch.Size]]:
-    return [(name, value.shape) for name, value in module.state_dict().items()]
 
 
 def _mangled(name: str) -> str:

@@ -11,8 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lff.core.checks import check_scale, check_size
-from lff.nn.fourier import BasisLayer, check_input, project
+from lff.core.checks import check_scale, check_size, settle
+from lff.nn.fourier import BasisLayer, check_input, gaussian_basis, project
 
 FEATURES_PER_INPUT = 40
 
@@ -43,12 +43,22 @@ class FFNFeatures(BasisLayer):
         self.scale = check_scale("scale", scale, remedy="use 0.001 to start")
         self.trainable = True
         self._own(self.draw(generator))
-        self.bias = nn.Parameter(2 * torch.rand(self.out_features, generator=generator) - 1)
+        self.bias = nn.Parameter(torch.empty(self.out_features))
+        self._draw_bias(generator)
+
+    def _draw_bias(self, generator: torch.Generator | None) -> None:
+        with torch.no_grad():
+            self.bias.uniform_(-1, 1, generator=generator)
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw W and b anew."""
+        super().reset_parameters(generator)
+        self._draw_bias(generator)
 
     def draw(self, generator: torch.Generator | None = None) -> Tensor:
         """Return a fresh W ~ N(0, (scale/d)²)."""
-        shape = (self.out_features, self.in_features)
-        return self.initial_spread * torch.randn(*shape, generator=generator)
+        rows, columns = self.out_features, self.in_features
+        return gaussian_basis(rows, columns, sigma=self.initial_spread, generator=generator)
 
     @property
     def initial_spread(self) -> float:
@@ -87,9 +97,9 @@ class FFN:
 
     def __post_init__(self) -> None:
         """Check the sizes before anything is built."""
-        check_scale("scale", self.scale, remedy="use 0.001 to start")
+        settle(self, scale=check_scale)
         if self.features is not None:
-            check_size("features", self.features)
+            settle(self, features=check_size)
 
     def build(self, in_features: int, *, generator: torch.Generator | None = None) -> FFNFeatures:
         """Return the layer for inputs of this width."""

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lff.core.checks import check_even_size, check_flag, check_scale, check_size
+from lff.core.checks import check_even_size, check_flag, check_scale, check_size, settle
 from lff.core.errors import BadInputError, BadTypeError
 
 TWO_PI = 2 * math.pi
@@ -25,20 +25,27 @@ TWO_PI = 2 * math.pi
 def project(
     x: Float[Tensor, "*batch in_features"], B: Float[Tensor, "*member rows in_features"]
 ) -> Float[Tensor, "*batch rows"]:
-    """Bx for every row of x; with a stacked B, member m of x meets member m of B."""
+    """Bx for every row of x; with a stacked B, member m of x meets member m of B.
+
+    Never in reduced precision: rounding a phase of many radians to 8 bits would scramble its sine.
+    """
+    if torch.is_autocast_enabled(x.device.type):
+        with torch.autocast(x.device.type, enabled=False):
+            return project(x.to(B.dtype), B)
     return F.linear(x, B) if B.ndim == 2 else torch.matmul(x, B.mT)
 
 
-def waves(
-    phase: Float[Tensor, "..."], x: Float[Tensor, "..."], *, concat_input: bool, dim: int = -1
-) -> Float[Tensor, "..."]:
-    """sin(phase) ‖ cos(phase) ‖ x along ``dim``, in the paper's order; without x if told so."""
-    parts = (phase.sin(), phase.cos())
-    return torch.cat((*parts, x) if concat_input else parts, dim=dim)
+def gaussian_basis(
+    rows: int, columns: int, *, sigma: float, generator: torch.Generator | None = None
+) -> Float[Tensor, "rows columns"]:
+    """Return a matrix of independent N(0, σ²) entries."""
+    return sigma * torch.randn(rows, columns, generator=generator)
 
 
 def check_input(x: Tensor, width: int, *, axis: int, owner: str, axis_name: str) -> None:
     """Raise one clear line for integer input or a wrong width, where torch would name a kernel."""
+    if not isinstance(x, Tensor):
+        raise BadTypeError(f"the input of {owner}", type(x), "a tensor", "use torch.as_tensor(x)")
     if not x.is_floating_point():
         remedy = "convert it first, e.g. x.float() (x.float() / 255 for images)"
         raise BadTypeError(f"the input of {owner}", x.dtype, "floating point", remedy)
@@ -74,6 +81,9 @@ class BasisLayer(nn.Module, ABC):
     @abstractmethod
     def draw(self, generator: torch.Generator | None = None) -> Tensor:
         """Return a fresh B of one member from the initial law."""
+
+    random_law: bool = True
+    """Whether B is a random draw; if not, :meth:`draw` gives the same matrix every time."""
 
     @property
     @abstractmethod
@@ -136,9 +146,8 @@ class LearnedFourierFeatures(BasisLayer):
 
     def draw(self, generator: torch.Generator | None = None) -> Tensor:
         """Return a fresh B ~ N(0, σ²)."""
-        return self.sigma * torch.randn(
-            self.fourier_dim // 2, self.in_features, generator=generator
-        )
+        rows, columns = self.fourier_dim // 2, self.in_features
+        return gaussian_basis(rows, columns, sigma=self.sigma, generator=generator)
 
     @property
     def initial_spread(self) -> float:
@@ -156,7 +165,9 @@ class LearnedFourierFeatures(BasisLayer):
         self, x: Float[Tensor, "*batch in_features"]
     ) -> Float[Tensor, "*batch {self.out_features}"]:
         """Return sin(2πBx) ‖ cos(2πBx) ‖ x."""
-        return waves(self.phase(x), x, concat_input=self.concat_input)
+        phase = self.phase(x)
+        waves = (phase.sin(), phase.cos())
+        return torch.cat((*waves, x) if self.concat_input else waves, dim=-1)
 
     def extra_repr(self) -> str:
         """Show the science."""
@@ -214,9 +225,8 @@ class LearnedFourierFeatures2d(BasisLayer):
 
     def draw(self, generator: torch.Generator | None = None) -> Tensor:
         """Return a fresh B ~ N(0, σ²)."""
-        return self.sigma * torch.randn(
-            self.fourier_dim // 2, self.in_features, generator=generator
-        )
+        rows, columns = self.fourier_dim // 2, self.in_features
+        return gaussian_basis(rows, columns, sigma=self.sigma, generator=generator)
 
     @property
     def initial_spread(self) -> float:
@@ -228,15 +238,19 @@ class LearnedFourierFeatures2d(BasisLayer):
     ) -> Float[Tensor, "*batch {self.frames*self.fourier_dim//2} height width"]:
         """Return 2πBx at every pixel, frame by frame if ``per_frame``."""
         check_input(x, self.in_channels, axis=-3, owner="the 2d layer", axis_name="in_channels")
-        frames = (TWO_PI * x).reshape(-1, self.in_features, *x.shape[-2:])
-        phase = F.conv2d(frames, self.B[:, :, None, None])
-        return phase.reshape(*x.shape[:-3], -1, *x.shape[-2:])
+        *batch, _, height, width = x.shape
+        count = math.prod(batch) * self.frames  # not -1: a batch may be empty
+        frames = (TWO_PI * x).reshape(count, self.in_features, height, width)
+        phase = _convolve(frames, self.B)
+        return phase.reshape(*batch, self.frames * self.fourier_dim // 2, height, width)
 
     def forward(
         self, x: Float[Tensor, "*batch channels height width"]
     ) -> Float[Tensor, "*batch {self.out_channels} height width"]:
         """Return sin(2πBx) ‖ cos(2πBx) ‖ x along the channels."""
-        return waves(self.phase(x), x, concat_input=self.concat_input, dim=-3)
+        phase = self.phase(x)
+        waves = (phase.sin(), phase.cos())
+        return torch.cat((*waves, x) if self.concat_input else waves, dim=-3)
 
     def extra_repr(self) -> str:
         """Show the science."""
@@ -245,6 +259,16 @@ class LearnedFourierFeatures2d(BasisLayer):
             f"trainable={self.trainable}, concat_input={self.concat_input}, "
             f"per_frame={self.per_frame}"
         )
+
+
+def _convolve(
+    x: Float[Tensor, "n channels height width"], B: Float[Tensor, "rows channels"]
+) -> Float[Tensor, "n rows height width"]:
+    """Bx at every pixel, never in reduced precision (see :func:`project`)."""
+    if torch.is_autocast_enabled(x.device.type):
+        with torch.autocast(x.device.type, enabled=False):
+            return _convolve(x.to(B.dtype), B)
+    return F.conv2d(x, B[:, :, None, None])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,10 +286,8 @@ class Fourier:
 
     def __post_init__(self) -> None:
         """Check the sizes before anything is built."""
-        check_even_size("fourier_dim", self.fourier_dim)
-        check_scale("sigma", self.sigma)
-        check_flag("trainable", self.trainable)
-        check_flag("concat_input", self.concat_input)
+        settle(self, fourier_dim=check_even_size, sigma=check_scale)
+        settle(self, trainable=check_flag, concat_input=check_flag)
 
     def build(
         self, in_features: int, *, generator: torch.Generator | None = None
@@ -295,13 +317,13 @@ class Fourier2d:
     """Append the pixel itself."""
     per_frame: bool = False
     """One B for each RGB frame (the paper's text) instead of all channels (the authors' code)."""
+    frame_channels: int = 3
+    """Channels of a frame: 3 for RGB, 1 for grey; only ``per_frame`` asks."""
 
     def __post_init__(self) -> None:
         """Check the sizes before anything is built."""
-        check_even_size("fourier_dim", self.fourier_dim)
-        check_scale("sigma", self.sigma)
-        for name in ("trainable", "concat_input", "per_frame"):
-            check_flag(name, getattr(self, name))
+        settle(self, fourier_dim=check_even_size, sigma=check_scale, frame_channels=check_size)
+        settle(self, trainable=check_flag, concat_input=check_flag, per_frame=check_flag)
 
     def build(
         self, in_channels: int, *, generator: torch.Generator | None = None
@@ -314,5 +336,6 @@ class Fourier2d:
             trainable=self.trainable,
             concat_input=self.concat_input,
             per_frame=self.per_frame,
+            frame_channels=self.frame_channels,
             generator=generator,
         )

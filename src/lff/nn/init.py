@@ -43,14 +43,18 @@ def linear(
 
 
 def orthogonal_(
-    module: nn.Module, *, gain: float = 1.0, generator: torch.Generator | None = None
+    module: nn.Module,
+    *,
+    gain: float = 1.0,
+    conv_gain: float = CONV_GAIN,
+    generator: torch.Generator | None = None,
 ) -> nn.Module:
     """Re-initialise every Linear and Conv2d below ``module`` in place, as the paper's code did."""
     for layer in module.modules():
         if isinstance(layer, nn.Linear):
             nn.init.orthogonal_(layer.weight, gain=gain, generator=generator)
         elif isinstance(layer, nn.Conv2d):
-            delta_orthogonal_(layer.weight, generator=generator)
+            delta_orthogonal_(layer.weight, gain=conv_gain, generator=generator)
         else:
             continue
         if layer.bias is not None:

@@ -1,6 +1,5 @@
 """Put a Fourier front before the first layer of somebody's own network."""
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -36,46 +35,67 @@ def insert_front(
       (1): Linear(in_features=67, out_features=32, bias=True)
     )
     """
-    name, layer = _first_layer(module, example)
+    if not isinstance(module, nn.Module):
+        raise BadTypeError("module", module, "a torch module", "pass your network")
+    layer = _first_layer(module, example)
+    _check_plain(module, layer)
     wide = _widened(layer, front, generator)
-    if not name:
+    wide.train(layer.training)
+    for parameter in wide[1].parameters():
+        parameter.requires_grad_(layer.weight.requires_grad)
+    if module is layer:
         return wide
-    parent, _, child = name.rpartition(".")
-    setattr(module.get_submodule(parent), child, wide)
+    for name, found in list(module.named_modules(remove_duplicate=False)):
+        if found is layer:  # in every place, if it is tied
+            parent, _, child = name.rpartition(".")
+            setattr(module.get_submodule(parent), child, wide)
     return module
 
 
 def _first_layer(
     module: nn.Module, example: Tensor | tuple[Tensor, ...] | None
-) -> tuple[str, nn.Linear | nn.Conv2d]:
-    layers = {
-        name: layer
-        for name, layer in module.named_modules()
-        if isinstance(layer, nn.Linear | nn.Conv2d)
-    }
+) -> nn.Linear | nn.Conv2d:
+    layers = [m for m in module.modules() if isinstance(m, nn.Linear | nn.Conv2d)]
     if not layers:
-        remedy = "initialise lazy layers first, or put the front in by hand"
+        remedy = "put the front in by hand"
         raise BadInputError(
             "module", type(module).__name__, "a network with a Linear or Conv2d", remedy
         )
     if example is None:
-        return next(iter(layers.items()))
-    called: list[str] = []
-
-    def hook(name: str) -> Callable[..., None]:
-        return lambda *_: called.append(name)
-
-    handles = [layer.register_forward_pre_hook(hook(name)) for name, layer in layers.items()]
+        return layers[0]
+    called: list[nn.Linear | nn.Conv2d] = []
+    handles = [
+        layer.register_forward_pre_hook(lambda layer, _: called.append(layer)) for layer in layers
+    ]
+    training = {m: m.training for m in module.modules()}
     try:
+        module.eval()  # so that looking does not move batch statistics
         with torch.no_grad():
             module(*(example if isinstance(example, tuple) else (example,)))
     finally:
+        for m, mode in training.items():
+            m.training = mode
         for handle in handles:
             handle.remove()
     if not called:
         remedy = "pass an input that reaches one"
         raise BadInputError("example", "no layer", "an input that calls a Linear or Conv2d", remedy)
-    return called[0], layers[called[0]]
+    return called[0]
+
+
+def _check_plain(module: nn.Module, layer: nn.Linear | nn.Conv2d) -> None:
+    """Refuse a layer that cannot be replaced without losing something."""
+    kind = type(layer).__name__
+    if isinstance(layer, nn.modules.lazy.LazyModuleMixin):
+        remedy = "run the network once first"
+        raise BadInputError("the first layer", kind, "initialised", remedy)
+    if type(layer) not in (nn.Linear, nn.Conv2d):
+        remedy = "put the front in by hand, or before you parametrize the layer"
+        raise BadInputError("the first layer", kind, "a plain Linear or Conv2d", remedy)
+    owners = [m for m in module.modules() if any(child is layer for child in m.children())]
+    if any(isinstance(owner, nn.MultiheadAttention) for owner in owners):
+        remedy = "put the front before the whole module"
+        raise BadInputError("the first layer", kind, "outside an attention module", remedy)
 
 
 def _widened(
@@ -90,8 +110,8 @@ def _widened(
         _expect(front, FrontConfig, "a dense front, since the first layer is a Linear", "Fourier")
         embed = front.build(layer.in_features, generator=generator)
         width = getattr(embed, "out_features", layer.in_features)
-        wide: nn.Module = nn.Linear(width, layer.out_features, bias=bias, **place)
-        return nn.Sequential(embed.to(**place), wide)
+        wide: nn.Linear | nn.Conv2d = nn.Linear(width, layer.out_features, bias=bias, **place)
+        return _drawn(embed.to(**place), wide, generator)
     _expect(
         front, PixelFrontConfig, "a pixel front, since the first layer is a Conv2d", "Fourier2d"
     )
@@ -110,7 +130,18 @@ def _widened(
         bias=bias,
         **place,
     )
-    return nn.Sequential(embed.to(**place), wide)
+    return _drawn(embed.to(**place), wide, generator)
+
+
+def _drawn(
+    embed: nn.Module, wide: nn.Linear | nn.Conv2d, generator: torch.Generator | None
+) -> nn.Sequential:
+    """Draw the wider layer from torch's default law, by the given generator."""
+    bound = wide.weight[0].numel() ** -0.5
+    with torch.no_grad():
+        for parameter in wide.parameters():
+            parameter.uniform_(-bound, bound, generator=generator)
+    return nn.Sequential(embed, wide)
 
 
 def _expect(front: object, kinds: Any, constraint: str, example: str) -> None:

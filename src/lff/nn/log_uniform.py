@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from lff.core.checks import check_even_size, check_flag, check_scale, check_size
-from lff.nn.fourier import TWO_PI, BasisLayer, check_input, project, waves
+from lff.core.checks import check_even_size, check_flag, check_scale, check_size, settle
+from lff.nn.fourier import TWO_PI, BasisLayer, check_input, project
 
 
 class LogUniformFourierFeatures(BasisLayer):
@@ -20,6 +20,8 @@ class LogUniformFourierFeatures(BasisLayer):
     >>> LogUniformFourierFeatures(3, 64, ratio=0.5)
     LogUniformFourierFeatures(in=3, F=60, ratio=0.5, octaves=10, trainable=True, concat_input=True)
     """
+
+    random_law = False
 
     def __init__(
         self,
@@ -65,7 +67,9 @@ class LogUniformFourierFeatures(BasisLayer):
         self, x: Float[Tensor, "*batch in_features"]
     ) -> Float[Tensor, "*batch {self.out_features}"]:
         """Return sin(2πBx) ‖ cos(2πBx) ‖ x."""
-        return waves(self.phase(x), x, concat_input=self.concat_input)
+        phase = self.phase(x)
+        waves = (phase.sin(), phase.cos())
+        return torch.cat((*waves, x) if self.concat_input else waves, dim=-1)
 
     def extra_repr(self) -> str:
         """Show the science."""
@@ -90,10 +94,8 @@ class LogUniformFourier:
 
     def __post_init__(self) -> None:
         """Check the sizes before anything is built."""
-        check_even_size("fourier_dim", self.fourier_dim)
-        check_scale("ratio", self.ratio, remedy="use 0.5, 0.7 or 0.9")
-        check_flag("trainable", self.trainable)
-        check_flag("concat_input", self.concat_input)
+        settle(self, fourier_dim=check_even_size, ratio=check_scale)
+        settle(self, trainable=check_flag, concat_input=check_flag)
 
     def build(
         self,

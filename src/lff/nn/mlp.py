@@ -1,13 +1,12 @@
 """The plain multilayer perceptron: Linear, nonlinearity, …, Linear."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
 from torch import nn
 
-from lff.core.checks import check_choice, check_sizes
+from lff.core.checks import check_choice, check_sizes, settle
 from lff.nn.init import LinearInit, linear
 
 Activation = Literal["relu", "tanh"]
@@ -27,8 +26,8 @@ class MLPTrunk:
 
     def __post_init__(self) -> None:
         """Check the sizes before anything is built."""
-        hidden = check_layers(self.hidden, self.activation, self.init)
-        object.__setattr__(self, "hidden", hidden)
+        settle(self, hidden=check_sizes)
+        check_layers(self.activation, self.init)
 
     def build(
         self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
@@ -44,10 +43,7 @@ class MLPTrunk:
         return nn.Sequential(*layers)
 
 
-def check_layers(
-    hidden: Sequence[int], activation: Activation, init: LinearInit
-) -> tuple[int, ...]:
-    """Check a trunk's choices and return its widths as a tuple, so that a config hashes."""
+def check_layers(activation: Activation, init: LinearInit) -> None:
+    """Check the choices of a trunk of plain layers."""
     check_choice("activation", activation, get_args(Activation))
     check_choice("init", init, get_args(LinearInit))
-    return check_sizes("hidden", hidden)

@@ -35,6 +35,15 @@ class Phases:
         return max(0.0, 1 - self.linear_share - self.constant_share)
 
 
+def count_points(layer: BasisLayer, x: Tensor) -> int:
+    """Return how many inputs of the layer (pixels, for images) a batch holds; 0 if none fits."""
+    if isinstance(layer, LearnedFourierFeatures2d):
+        fits = x.ndim >= 3 and x.shape[-3] == layer.in_channels
+        return x.numel() // layer.in_channels if fits else 0
+    fits = x.ndim >= 1 and x.shape[-1] == layer.in_features
+    return x.numel() // layer.in_features if fits else 0
+
+
 @torch.no_grad()
 def measure_phases(layer: BasisLayer, x: Tensor) -> Phases:
     """Measure the layer on a batch of its own inputs; members of a stacked layer are pooled."""

@@ -13,8 +13,8 @@ import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
-from lff.core.checks import check_flag, check_positive, check_size
-from lff.core.errors import BadInputError
+from lff.core.checks import check_flag, check_positive, check_size, settle
+from lff.core.errors import BadInputError, BadTypeError
 from lff.nn.fourier import Fourier2d, check_input
 from lff.nn.init import linear, orthogonal_
 
@@ -52,8 +52,7 @@ class Conv1x1:
 
     def __post_init__(self) -> None:
         """Check the sizes before anything is built."""
-        check_size("channels", self.channels)
-        check_positive("scale", self.scale, remedy="use 1 or 2π")
+        settle(self, channels=check_size, scale=check_positive)
 
     def build(
         self, in_channels: int, *, generator: torch.Generator | None = None
@@ -117,9 +116,11 @@ class PixelEncoderConfig:
 
     def __post_init__(self) -> None:
         """Check the sizes before anything is built."""
-        for name in ("feature_dim", "num_layers", "num_filters"):
-            check_size(name, getattr(self, name))
-        check_flag("output_tanh", self.output_tanh)
+        if not isinstance(self.front, PixelFrontConfig):
+            names = "NoFront, Conv1x1 or Fourier2d"
+            raise BadTypeError("front", self.front, names, "pass lff.nn.Fourier2d(...), say")
+        settle(self, feature_dim=check_size, num_layers=check_size, num_filters=check_size)
+        settle(self, output_tanh=check_flag)
 
     def build(
         self, obs_shape: tuple[int, int, int], *, generator: torch.Generator | None = None
@@ -156,7 +157,11 @@ class PixelEncoder(nn.Module):
         """Build front, convolutions and head; delta-orthogonal and orthogonal, zero bias."""
         super().__init__()
         self.config = config
+        if len(obs_shape) != 3:
+            constraint, remedy = "(channels, height, width)", "stack frames along the channels"
+            raise BadInputError("obs_shape", obs_shape, constraint, remedy)
         self.in_channels, *size = (check_size("obs_shape", n) for n in obs_shape)
+        self.image_size = tuple(size)
         self.out_features = config.feature_dim
         height, width = (_conv_size(n, config.num_layers) for n in size)
         if min(height, width) < 1:
@@ -169,28 +174,31 @@ class PixelEncoder(nn.Module):
             convolutions += [orthogonal_(conv, generator=generator), nn.ReLU()]
         self.convolutions = nn.Sequential(*convolutions)
         flat = config.num_filters * height * width
-        self.head = nn.Sequential(
-            linear(flat, config.feature_dim, generator=generator), nn.LayerNorm(config.feature_dim)
-        )
-        if config.output_tanh:
-            self.head.append(nn.Tanh())
+        self.project = linear(flat, config.feature_dim, generator=generator)
+        self.norm = nn.LayerNorm(config.feature_dim)
+        self.output = nn.Tanh() if config.output_tanh else nn.Identity()
 
     def convolve(
         self, obs: Shaped[Tensor, "*batch channels height width"]
     ) -> Float[Tensor, "*batch _"]:
         """Return the flat output of the convolutions, where the actor's gradient stops."""
-        images = obs.reshape(-1, *obs.shape[-3:])
-        if images.dtype == torch.uint8:
-            images = images.to(torch.get_default_dtype()) / 255
-        check_input(images, self.in_channels, axis=-3, owner="the encoder", axis_name="in_channels")
+        if obs.dtype == torch.uint8:
+            obs = obs.to(self.project.weight.dtype) / 255
+        check_input(obs, self.in_channels, axis=-3, owner="the encoder", axis_name="in_channels")
+        if obs.shape[-2:] != self.image_size:
+            remedy = "resize the images, or build the encoder for their size"
+            constraint = f"{self.image_size[0]} x {self.image_size[1]} pixels"
+            raise BadInputError("the input of the encoder", tuple(obs.shape), constraint, remedy)
+        *batch, channels, height, width = obs.shape
+        images = obs.reshape(math.prod(batch), channels, height, width)
         maps: Tensor = self.convolutions(self.front(images))
-        return maps.reshape(*obs.shape[:-3], -1)
+        return maps.reshape(*batch, self.project.in_features)
 
     def forward(
         self, obs: Shaped[Tensor, "*batch channels height width"]
     ) -> Float[Tensor, "*batch {self.out_features}"]:
         """Return the features of each image."""
-        features: Tensor = self.head(self.convolve(obs))
+        features: Tensor = self.output(self.norm(self.project(self.convolve(obs))))
         return features
 
     def extra_repr(self) -> str:

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lff.core.checks import check_even_size, check_positive, check_sizes
+from lff.core.checks import check_even_size, check_positive, check_sizes, settle
 from lff.nn.init import blank_linear, linear
 
 
@@ -52,9 +52,7 @@ class SIRENTrunk:
 
     def __post_init__(self) -> None:
         """Check the sizes before anything is built."""
-        object.__setattr__(self, "hidden", check_sizes("hidden", self.hidden))
-        check_positive("first_omega", self.first_omega, remedy="use 30")
-        check_positive("hidden_omega", self.hidden_omega, remedy="use 30")
+        settle(self, hidden=check_sizes, first_omega=check_positive, hidden_omega=check_positive)
 
     def build(
         self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
@@ -86,10 +84,9 @@ class DeepFourierTrunk:
 
     def __post_init__(self) -> None:
         """Check the sizes before anything is built."""
-        hidden = check_sizes("hidden", self.hidden)
-        for i, width in enumerate(hidden):
+        settle(self, hidden=check_sizes)
+        for i, width in enumerate(self.hidden):
             check_even_size(f"hidden[{i}]", width)
-        object.__setattr__(self, "hidden", hidden)
 
     def build(
         self, in_features: int, out_features: int, *, generator: torch.Generator | None = None

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from lff.core.checks import check_sizes, settle
 from lff.nn.init import LinearInit, linear
 from lff.nn.mlp import ACTIVATIONS, Activation, check_layers
 
@@ -27,8 +28,8 @@ class ConcatMLPTrunk:
 
     def __post_init__(self) -> None:
         """Check the sizes before anything is built."""
-        hidden = check_layers(self.hidden, self.activation, self.init)
-        object.__setattr__(self, "hidden", hidden)
+        settle(self, hidden=check_sizes)
+        check_layers(self.activation, self.init)
 
     def build(
         self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
@@ -50,8 +51,8 @@ class D2RLTrunk:
 
     def __post_init__(self) -> None:
         """Check the sizes before anything is built."""
-        hidden = check_layers(self.hidden, self.activation, self.init)
-        object.__setattr__(self, "hidden", hidden)
+        settle(self, hidden=check_sizes)
+        check_layers(self.activation, self.init)
 
     def build(
         self, in_features: int, out_features: int, *, generator: torch.Generator | None = None

@@ -19,8 +19,6 @@ from lff.nn.pixels import Conv1x1, NoFront, PixelEncoder, PixelEncoderConfig
 WidthChoice = Literal["exact", "paper", "readme"]
 NAMED_WIDTHS = {"paper": 1100, "readme": 1024}
 PIXEL_README_CHANNELS = 32
-TOLERANCE = 0.005
-"""Relative difference of parameter counts that passes for equal."""
 
 
 def matched_mlp(
@@ -29,29 +27,20 @@ def matched_mlp(
     """Return the MLP that a network is fairly compared with.
 
     A front is one layer, so the MLP gets one hidden layer more than the trunk, with the trunk's
-    widths; its first width is free.  ``exact`` makes the parameter counts equal, ``paper`` is the
-    1100 of section 5, ``readme`` the 1024 of the authors' commands.  A trunk too small for that
-    depth (deep Fourier features have half the weights) is matched by an MLP of fewer layers.
+    widths; its first width is free.  ``exact`` is the width whose count is nearest (off by half a
+    unit's weights at the most, under 0.5 % at the sizes that matter), ``paper`` the 1100 of
+    section 5, ``readme`` the 1024 of the authors' commands.  A network smaller than the later
+    layers alone (deep Fourier features have half the weights) is matched with fewer of them.
     """
     check_choice("choice", choice, get_args(WidthChoice))
-    activation: Activation = getattr(config.trunk, "activation", "relu")
-    later = config.trunk.hidden[isinstance(config.front, Identity) :]
-
-    def mlp(first: int, later: tuple[int, ...]) -> NetConfig:
-        return NetConfig(trunk=MLPTrunk(hidden=(first, *later), activation=activation))
-
+    later = _later(config)
     if choice != "exact":
-        return mlp(NAMED_WIDTHS[choice], later)
-    goal = count(config, in_features, out_features)
-    errors: dict[NetConfig, float] = {}
+        return _mlp(config, NAMED_WIDTHS[choice], later)
     for skipped in range(len(later) + 1):
-        rest = later[skipped:]
-        small, large = (count(mlp(w, rest), in_features, out_features) for w in (1, 2))
-        candidate = mlp(max(1, _solve(goal, small, large)), rest)
-        errors[candidate] = abs(count(candidate, in_features, out_features) / goal - 1)
-        if errors[candidate] <= TOLERANCE:
-            return candidate
-    return min(errors, key=errors.__getitem__)
+        width = _exact(config, in_features, out_features, later[skipped:])
+        if width >= 1:
+            return _mlp(config, width, later[skipped:])
+    return _mlp(config, 1, ())
 
 
 def match_width(
@@ -63,10 +52,11 @@ def match_width(
 ) -> int:
     """Return the width that makes a baseline as large as ``network``.
 
-    For a network or its config: the first hidden width of the MLP (see :func:`matched_mlp`).  For
-    a pixel encoder: the channels of the 1x1 convolution that stands in the front's place, so that
-    front plus first convolution are equal.  A config alone does not know its input, so it needs
-    ``in_features`` (the image's channels for an encoder) and, for networks, ``out_features``.
+    For a network or its config: the first hidden width of an MLP with one hidden layer more (none
+    more if there is no front), as ``lff.MLP(..., first_dim=...)`` takes it.  For a pixel encoder:
+    the channels of the 1x1 convolution that stands in the front's place, so that front plus first
+    convolution are equal.  A config alone does not know its input, so it needs ``in_features`` (the
+    image's channels for an encoder) and, for networks, ``out_features``.
 
     >>> from lff import LFF
     >>> match_width(LFF(23, 1, n_hidden=2, hidden_dim=1024, sigma=0.001, fourier_dim=1024))
@@ -87,7 +77,15 @@ def match_width(
         raise BadTypeError("network", network, kinds, "pass lff.LFF(...), say")
     in_features = check_size("in_features", in_features)
     out_features = check_size("out_features", out_features)
-    return matched_mlp(config, in_features, out_features, choice=choice).trunk.hidden[0]
+    check_choice("choice", choice, get_args(WidthChoice))
+    if choice != "exact":
+        return NAMED_WIDTHS[choice]
+    width = _exact(config, in_features, out_features, _later(config))
+    if width < 1:
+        constraint = f"larger than an MLP with layers {(1, *_later(config))}"
+        remedy = "use lff.nn.matched_mlp, which takes fewer layers"
+        raise BadInputError("the network", config, constraint, remedy)
+    return width
 
 
 def matched_cnn(config: PixelEncoderConfig, in_channels: int) -> PixelEncoderConfig:
@@ -106,6 +104,22 @@ def count_entrance(config: PixelEncoderConfig, in_channels: int) -> int:
     with torch.device("meta"):
         front, convolutions = config.build_entrance(in_channels)
         return num_parameters(front) + num_parameters(convolutions)
+
+
+def _later(config: NetConfig) -> tuple[int, ...]:
+    """Return the MLP's widths after the free one: a front counts as a layer."""
+    return config.trunk.hidden[isinstance(config.front, Identity) :]
+
+
+def _mlp(config: NetConfig, first: int, later: tuple[int, ...]) -> NetConfig:
+    activation: Activation = getattr(config.trunk, "activation", "relu")
+    return NetConfig(trunk=MLPTrunk(hidden=(first, *later), activation=activation))
+
+
+def _exact(config: NetConfig, in_features: int, out_features: int, later: tuple[int, ...]) -> int:
+    goal = count(config, in_features, out_features)
+    small, large = (count(_mlp(config, w, later), in_features, out_features) for w in (1, 2))
+    return _solve(goal, small, large)
 
 
 def _match_channels(config: PixelEncoderConfig, in_channels: int, *, choice: WidthChoice) -> int:

@@ -78,6 +78,7 @@ def save(
         if not home.is_dir():
             home.mkdir()
             sync_folder(home.parent)
+        adopt(folder)
         try:
             _remove(staged)
             _write(staged, step, contents)
@@ -166,6 +167,17 @@ def reopen(folder: Path) -> None:
     _remove(target.with_name(target.name + OLD))
 
 
+def adopt(folder: Path) -> None:
+    """Give the plain name to what a killed :func:`save` had completed but not yet renamed."""
+    home = Path(folder) / CHECKPOINTS
+    for path in sorted(_newest_first(home), key=lambda path: path.suffix):  # .new before .old
+        plain = path.with_suffix("")
+        if path.suffix and not os.path.lexists(plain) and _is_good(path):
+            with reported("rename", path):
+                path.rename(plain)
+                sync_folder(home)
+
+
 def prune(folder: Path, step: int) -> None:
     """Remove what is no longer needed, now that the checkpoint at ``step`` is complete."""
     home = Path(folder) / CHECKPOINTS
@@ -241,11 +253,19 @@ def _step(path: Path) -> int:
         return _LARGEST_STEP + 1
 
 
+def _is_good(path: Path) -> bool:
+    try:
+        load(path)
+    except StorageError:
+        return False
+    return True
+
+
 def _is_whole(path: Path, *, newer_than: int) -> bool:
     """Sizes fit; and, for one that is ahead of the run (it was passed over), hashes too."""
     try:
-        if _step(path) > newer_than:
-            load(path)
+        if _step(path) > newer_than and not _is_good(path):
+            return False
         files = _read_manifest(path).files
         return all((path / name).stat().st_size == size for name, (size, _) in files.items())
     except (StorageError, OSError):

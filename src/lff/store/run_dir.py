@@ -124,8 +124,10 @@ class RunDir:
     def resume(self) -> Checkpoint | None:
         """Go back to the newest good checkpoint (None: to the very start), and return it.
 
-        Rows and segments written after it are removed: the run will write them again.
+        Rows and segments written after it are removed: the run will write them again.  What a
+        killed :meth:`save` had still to do (tidy up, write the CSV) is done.
         """
+        checkpoints.adopt(self.path)
         found = checkpoints.load_latest(self.path)
         positions = found.meta.get(STORE, {}) if found else {}
         for name in ("metrics", "timing"):
@@ -133,7 +135,14 @@ class RunDir:
             if not isinstance(position, Mapping):
                 raise CorruptError(f"{found and found.path} has no position of {name}; not ours")
             self._opened(name).truncate(position)
-        self.segments.rewind(find_refs(found.meta) if found else (), protected=self._in_use())
+        if found and not found.passed_over:  # a damaged one stays until it is written again
+            checkpoints.prune(self.path, found.step)
+        refs = [*find_refs(found.meta)] if found else []
+        self.segments.rewind(refs, protected=self._in_use())
+        if refs:
+            self.drop_replay_before(min(refs, key=lambda ref: ref.segment))
+        if self.status == "finished":
+            self.write_csv()
         return found
 
     def save(
@@ -185,9 +194,8 @@ class RunDir:
         own = {self.info_file.name, self.metrics_file.name, self.timing_file.name}
         if found - own or any(self.path.glob(f"{CHECKPOINTS}/*")):
             names = ", ".join(sorted(found)[:3]) or CHECKPOINTS
-            constraint = "a new or empty folder, or that of a run"
-            got = f"{self.path} with {names} and no {self.config_file.name}"
-            raise BadInputError("dir", got, constraint, "use another --dir")
+            constraint = f"empty or a run (here are {names} and no {self.config_file.name})"
+            raise BadInputError("dir", str(self.path), constraint, "use another --dir")
 
     def _refuse_other_config(self, text: bytes, may_differ: Collection[str]) -> None:
         if not self.config_file.exists():

@@ -29,6 +29,7 @@ _REMEDIES = {
     errno.EISDIR: ("a folder stands in its place", "move it away"),
     errno.ENAMETOOLONG: ("the name is too long", "use a shorter --dir"),
     errno.EMFILE: ("too many files are open", "raise the limit (ulimit -n)"),
+    errno.ENOSYS: ("the file system cannot do that", "use another --dir, on a local disk"),
     errno.EIO: ("the device failed", "check the disk"),
 }
 
@@ -50,7 +51,7 @@ def write_bytes(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}{TEMPORARY}")
     with reported("write", path, size=len(data)):
         try:
-            write_new(temporary, data)
+            write_new(temporary, data, shown=path)
             os.replace(temporary, path)  # noqa: PTH105 - every call to the system in one style
         except BaseException:
             with contextlib.suppress(OSError):
@@ -59,12 +60,14 @@ def write_bytes(path: Path, data: bytes) -> None:
         sync_folder(path.parent)
 
 
-def write_new(path: Path, data: bytes) -> None:
+def write_new(path: Path, data: bytes, *, shown: Path | None = None) -> None:
     """Write a file that is not there yet, durably, and read it back.
 
-    Not atomic: a crash may leave a part.  For files that something else publishes.
+    Not atomic: a crash may leave a part.  For files that something else publishes, under the name
+    ``shown``.
     """
-    with reported("write", path, size=len(data)):
+    shown = shown or path
+    with reported("write", shown, size=len(data)):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         try:
             write_all(descriptor, data)
@@ -72,7 +75,7 @@ def write_new(path: Path, data: bytes) -> None:
         finally:
             os.close(descriptor)
     if read_bytes(path) != data:
-        raise CorruptError(f"{path} reads back different from what was written; check the disk")
+        raise CorruptError(f"{shown} reads back different from what was written; check the disk")
 
 
 def write_all(descriptor: int, data: bytes) -> None:

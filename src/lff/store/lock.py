@@ -34,7 +34,8 @@ class RunLock:
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
-        self._lock = FileLock(self.folder / LOCK, timeout=0)
+        # a soft lock is a file: it would outlive a killed holder and lock the run for good
+        self._lock = FileLock(self.folder / LOCK, timeout=0, fallback_to_soft=False)
 
     def __enter__(self) -> Self:
         with reported("lock", self.folder):
@@ -42,10 +43,6 @@ class RunLock:
                 self._lock.acquire()
             except Timeout:
                 raise BusyError(self._busy()) from None
-            except NotImplementedError:
-                raise StorageError(
-                    f"cannot lock {self.folder}: its file system has no locks; use another --dir"
-                ) from None
         try:
             write_json(self.folder / HOLDER, _this_process())
         except BaseException:

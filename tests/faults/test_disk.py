@@ -178,3 +178,20 @@ def test_order_of_calls_survives_a_power_cut(tmp_path, monkeypatch):
         ("rename", name),
         ("fsync", "checkpoints"),
     ]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere; the read-only disk ran")
+def test_a_forbidden_folder(tmp_path):
+    with RunDir(tmp_path / "run").start(Config(), info={}) as run:
+        run.save(1, {}, {})
+    folders = [path for path in (tmp_path / "run").rglob("*") if path.is_dir()]
+    for path in (*folders, tmp_path / "run"):
+        path.chmod(0o555)
+    try:
+        with pytest.raises(StorageError, match="permission denied") as caught:
+            save(tmp_path / "run", 2, {}, {})
+        assert caught.value.exit_code == 74
+        assert load_latest(tmp_path / "run").step == 1
+    finally:
+        for path in (*folders, tmp_path / "run"):
+            path.chmod(0o755)

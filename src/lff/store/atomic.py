@@ -1,0 +1,120 @@
+"""Files that are there whole or not at all, after a crash of the program or of the machine.
+
+The order is what makes it so: data to a temporary file in the same folder, fsync, read back,
+rename, fsync of the folder.
+"""
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from lff.core.errors import CorruptError, StorageError
+
+TEMPORARY = ".tmp-lff"
+"""How the names of temporary files end."""
+
+_REMEDIES = {
+    errno.ENOSPC: ("the disk is full", "free some space and start again"),
+    errno.EDQUOT: ("the quota is used up", "free some space and start again"),
+    errno.EFBIG: ("the file would pass the size limit", "raise the limit (ulimit -f)"),
+    errno.EROFS: ("the file system is read-only", "use another --dir, or mount it for writing"),
+    errno.EACCES: ("permission denied", "use another --dir, or change its owner or mode"),
+    errno.EPERM: ("not permitted", "use another --dir, or change its owner or mode"),
+    errno.ENOENT: ("no such file or folder", "was it moved or deleted? check the path"),
+    errno.ENOTDIR: ("a part of the path is no folder", "check the path"),
+    errno.EISDIR: ("a folder stands in its place", "move it away"),
+    errno.ENAMETOOLONG: ("the name is too long", "use a shorter --dir"),
+    errno.EMFILE: ("too many files are open", "raise the limit (ulimit -n)"),
+    errno.ENOSYS: ("the file system cannot do that", "use another --dir, on a local disk"),
+    errno.EIO: ("the device failed", "check the disk"),
+}
+
+
+@contextlib.contextmanager
+def reported(action: str, path: Path, *, size: int | None = None) -> Iterator[None]:
+    """Turn an OSError into one line that names the file, the cause and the remedy."""
+    try:
+        yield
+    except OSError as error:
+        number = error.errno or errno.EIO
+        why, remedy = _REMEDIES.get(number, (os.strerror(number), "check the disk and the path"))
+        what = f"cannot {action} {path}" + (f" ({size} bytes)" if size is not None else "")
+        raise StorageError(f"{what}: {why}; {remedy}") from error
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Replace a file's content, durably: readers see the old or the new, never a part."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}{TEMPORARY}")
+    with reported("write", path, size=len(data)):
+        try:
+            write_new(temporary, data, shown=path)
+            os.replace(temporary, path)  # noqa: PTH105 - every call to the system in one style
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)  # noqa: PTH108
+            raise
+        sync_folder(path.parent)
+
+
+def write_new(path: Path, data: bytes, *, shown: Path | None = None) -> None:
+    """Write a file that is not there yet, durably, and read it back.
+
+    Not atomic: a crash may leave a part.  For files that something else publishes, under the name
+    ``shown``.
+    """
+    shown = shown or path
+    with reported("write", shown, size=len(data)):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        try:
+            write_all(descriptor, data)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    if read_bytes(path) != data:
+        raise CorruptError(f"{shown} reads back different from what was written; check the disk")
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write every byte: the system may take fewer at a time."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def read_bytes(path: Path, *, limit: int | None = None) -> bytes:
+    """Read a regular file: no link is followed, no pipe waited for, no more than ``limit`` read."""
+    with reported("read", path):
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise CorruptError(f"{path} is a link or no file; move it away")
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with open(os.open(path, flags), "rb") as file:  # noqa: PTH123
+            size = os.fstat(file.fileno()).st_size
+            if limit is not None and size > limit:
+                raise CorruptError(f"{path} has {size} bytes, {limit} at most; it is not ours")
+            return file.read()
+
+
+def sync_folder(folder: Path) -> None:
+    """Make renames and removals in a folder durable."""
+    with reported("sync", folder):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # some network file systems sync no folders
+                raise
+        finally:
+            os.close(descriptor)
+
+
+def remove_temporaries(folder: Path) -> int:
+    """Delete what a killed process left half-written; only the holder of the lock may call it."""
+    stale = [*folder.glob(f".*{TEMPORARY}")]
+    for path in stale:
+        with reported("remove", path):
+            path.unlink(missing_ok=True)
+    return len(stale)

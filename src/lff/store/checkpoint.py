@@ -1,0 +1,295 @@
+"""Checkpoints: a folder of safetensors and JSON that is complete when its manifest is there.
+
+``checkpoints/step-000012345/`` holds ``tensors.safetensors``, ``meta.json`` and, written last,
+``manifest.json`` with the size and SHA-256 of both.  All of it is written beside, as
+``step-000012345.new``, and renamed when it has been read back; what leaves is first renamed to
+``….old``.  So a plain name that is damaged was damaged later, and is reported; a half of a ``.new``
+or ``.old`` is what a killed process leaves, and is ignored.
+"""
+
+import dataclasses
+import hashlib
+import logging
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from lff.core.errors import BadInputError, CorruptError, StorageError
+from lff.store.atomic import read_bytes, reported, sync_folder, write_new
+from lff.store.jsonfile import dumps, loads, read_json
+from lff.store.tensors import decode, encode
+
+CHECKPOINTS = "checkpoints"
+FORMAT = 1
+KEPT = 2
+TENSORS, META, MANIFEST = "tensors.safetensors", "meta.json", "manifest.json"
+NEW, OLD = ".new", ".old"
+_NAME = re.compile(r"(?P<plain>step-(?P<step>\d{9,15})|final)(?P<suffix>\.new|\.old)?")
+_LARGEST_STEP = 10**15 - 1
+
+logger = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True)
+class Checkpoint:
+    """What was saved at one step, bit for bit."""
+
+    step: int
+    tensors: dict[str, Tensor] = dataclasses.field(repr=False)
+    meta: dict[str, Any] = dataclasses.field(repr=False)
+    path: Path
+    passed_over: tuple[str, ...] = ()
+    """Newer checkpoints that were damaged, one line each."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Manifest:
+    step: int
+    files: dict[str, tuple[int, str]]
+    """Size and SHA-256 by name."""
+
+
+def save(
+    folder: Path,
+    step: int,
+    tensors: Mapping[str, Tensor | np.ndarray],
+    meta: Mapping[str, Any],
+    *,
+    final: bool = False,
+) -> Path:
+    """Write a checkpoint of a run, verify it, then drop all but the last two; return its folder.
+
+    ``final`` writes to ``checkpoints/final/``, which is kept until the next final one.  Only the
+    holder of the run's lock may call this.
+    """
+    if not 0 <= step <= _LARGEST_STEP:
+        raise BadInputError("step", step, f"from 0 to {_LARGEST_STEP}", "count environment steps")
+    contents = {TENSORS: encode(tensors), META: dumps("meta", meta)}
+    home = Path(folder) / CHECKPOINTS
+    target = home / ("final" if final else f"step-{step:09d}")
+    staged = target.with_name(target.name + NEW)
+    with reported("save", target, size=sum(map(len, contents.values()))):
+        if not home.is_dir():
+            home.mkdir()
+            sync_folder(home.parent)
+        adopt(folder)
+        try:
+            _remove(staged)
+            _write(staged, step, contents)
+        except BaseException:
+            shutil.rmtree(staged, ignore_errors=True)
+            raise
+        _publish(staged, target)
+    prune(folder, step)
+    return target
+
+
+def load_latest(folder: Path) -> Checkpoint | None:
+    """Return the newest good checkpoint, or None if none was ever completed.
+
+    A damaged one is passed over with a warning that names its file.
+
+    Raises:
+        CorruptError: there are checkpoints, and all of them are damaged.
+    """
+    problems: list[str] = []
+    vanished = False
+    for path in _newest_first(Path(folder) / CHECKPOINTS):
+        try:
+            checkpoint = load(path)
+        except StorageError as error:
+            if not os.path.lexists(path):
+                vanished = True
+            elif not path.suffix:
+                problems.append(str(error))
+                logger.warning("passing over a damaged checkpoint: %s", error)
+            continue
+        return dataclasses.replace(checkpoint, passed_over=tuple(problems))
+    if vanished:  # a reader without the lock, overtaken by the run: there are newer ones now
+        return load_latest(folder)
+    if problems:
+        many = f"no checkpoint in {folder} is good: {' | '.join(problems)}"
+        raise CorruptError(f"{many}; restore one from a backup, or start in another --dir")
+    return None
+
+
+def load(path: Path) -> Checkpoint:
+    """Read one checkpoint folder, every byte checked against its manifest."""
+    manifest = _read_manifest(path)
+    contents = {}
+    for name, (size, sha256) in manifest.files.items():
+        data = read_bytes(path / name, limit=size)
+        if len(data) != size or hashlib.sha256(data).hexdigest() != sha256:
+            raise CorruptError(f"{path / name} is not what was written; restore or remove {path}")
+        contents[name] = data
+    tensors = decode(contents[TENSORS], path / TENSORS)
+    meta = loads(contents[META], path / META)
+    return Checkpoint(manifest.step, tensors, meta, path)
+
+
+def kept_metas(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the meta of every checkpoint that :func:`load_latest` might return."""
+    for path in _newest_first(Path(folder) / CHECKPOINTS):
+        try:
+            _read_manifest(path)
+            yield read_json(path / META)
+        except StorageError:
+            continue  # damaged: it will never be loaded
+
+
+def final_step(folder: Path) -> int | None:
+    """Return the step of ``checkpoints/final/`` if that is the newest checkpoint, else None."""
+    newest = next(iter(_newest_first(Path(folder) / CHECKPOINTS)), None)
+    if newest is None or newest.name != "final":
+        return None
+    try:
+        return _read_manifest(newest).step
+    except StorageError:
+        return None
+
+
+def reopen(folder: Path) -> None:
+    """Make the final checkpoint an ordinary one, so that a finished run can go on."""
+    final = Path(folder) / CHECKPOINTS / "final"
+    try:
+        step = _read_manifest(final).step
+    except StorageError:
+        return  # none, or a damaged one that load_latest will name
+    target = final.with_name(f"step-{step:09d}")
+    with reported("rename", final):
+        _publish(final, target)
+    _remove(target.with_name(target.name + OLD))
+
+
+def adopt(folder: Path) -> None:
+    """Give the plain name to what a killed :func:`save` had completed but not yet renamed."""
+    home = Path(folder) / CHECKPOINTS
+    for path in sorted(_newest_first(home), key=lambda path: path.suffix):  # .new before .old
+        plain = path.with_suffix("")
+        if path.suffix and not os.path.lexists(plain) and _is_good(path):
+            with reported("rename", path):
+                path.rename(plain)
+                sync_folder(home)
+
+
+def prune(folder: Path, step: int) -> None:
+    """Remove what is no longer needed, now that the checkpoint at ``step`` is complete."""
+    home = Path(folder) / CHECKPOINTS
+    older = KEPT
+    for path in _newest_first(home):
+        keep = not path.suffix and (path.name == "final" or _is_whole(path, newer_than=step))
+        if keep and _step(path) <= step:
+            keep = older > 0 or path.name == "final"
+            older -= 1
+        if not keep:
+            _remove(path)
+    with reported("sync", home):
+        sync_folder(home)
+
+
+def _write(staged: Path, step: int, contents: Mapping[str, bytes]) -> None:
+    staged.mkdir()
+    for name, data in contents.items():
+        write_new(staged / name, data)
+    sync_folder(staged)
+    files = {
+        name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        for name, data in contents.items()
+    }
+    manifest = {"format": FORMAT, "step": step, "files": files}
+    write_new(staged / MANIFEST, dumps(MANIFEST, manifest, indent=2))
+    sync_folder(staged)
+
+
+def _publish(staged: Path, target: Path) -> None:
+    """Give a complete checkpoint its plain name; at every moment one of the two is readable."""
+    if os.path.lexists(target):
+        old = target.with_name(target.name + OLD)
+        _remove(old)
+        target.rename(old)
+    staged.rename(target)
+    sync_folder(target.parent)
+
+
+def _remove(path: Path) -> None:
+    """Delete a checkpoint so that no moment shows a damaged one under a plain name."""
+    with reported("remove", path):
+        if path.is_symlink() or path.is_file():
+            path.unlink()
+        elif path.exists():
+            if not path.suffix:
+                old = path.with_name(path.name + OLD)
+                _remove(old)
+                path = path.rename(old)
+            (path / MANIFEST).unlink(missing_ok=True)
+            shutil.rmtree(path)
+
+
+def _newest_first(home: Path) -> list[Path]:
+    """List what has a checkpoint's name; of equal steps the plain name first."""
+    with reported("read", home):
+        if not home.is_dir():
+            return []
+        found = [path for path in home.iterdir() if _NAME.fullmatch(path.name)]
+    return sorted(
+        found, key=lambda path: (_step(path), path.name == "final", not path.suffix), reverse=True
+    )
+
+
+def _step(path: Path) -> int:
+    """Return the step a name stands for; a final one that cannot say comes first, and is seen."""
+    match = _NAME.fullmatch(path.name)
+    if match and match["step"]:
+        return int(match["step"])
+    try:
+        return _read_manifest(path).step
+    except StorageError:
+        return _LARGEST_STEP + 1
+
+
+def _is_good(path: Path) -> bool:
+    try:
+        load(path)
+    except StorageError:
+        return False
+    return True
+
+
+def _is_whole(path: Path, *, newer_than: int) -> bool:
+    """Sizes fit; and, for one that is ahead of the run (it was passed over), hashes too."""
+    try:
+        if _step(path) > newer_than and not _is_good(path):
+            return False
+        files = _read_manifest(path).files
+        return all((path / name).stat().st_size == size for name, (size, _) in files.items())
+    except (StorageError, OSError):
+        return False
+
+
+def _read_manifest(path: Path) -> _Manifest:
+    where = path / MANIFEST
+    if path.is_symlink():
+        raise CorruptError(f"{path} is a link; move it away")
+    data = read_json(where, limit=2**20)
+    if data.get("format") != FORMAT:
+        known = f"this version reads format {FORMAT}"
+        raise CorruptError(f"{where} has format {str(data.get('format'))[:20]!r}; {known}")
+    try:
+        step = data["step"]
+        files = {name: (entry["bytes"], entry["sha256"]) for name, entry in data["files"].items()}
+        sizes_are_ints = all(type(size) is int and size >= 0 for size, _ in files.values())
+    except (LookupError, TypeError, AttributeError):
+        raise CorruptError(f"{where} lacks fields; restore or remove {path}") from None
+    # two known names and no other: no "../", no absolute path, nothing unlisted
+    if {*files} != {TENSORS, META} or not sizes_are_ints or type(step) is not int:
+        raise CorruptError(f"{where} names files that are not ours; remove {path}")
+    match = _NAME.fullmatch(path.name)
+    if step < 0 or (match and match["step"] and int(match["step"]) != step):
+        raise CorruptError(f"{where} is of another step than its folder; remove {path}")
+    return _Manifest(step, files)

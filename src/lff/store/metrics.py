@@ -1,0 +1,176 @@
+"""Metrics as JSON lines: one row a call, none lost and none repeated when a killed run goes on."""
+
+import csv
+import io
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from lff.core.errors import BadInputError, BadTypeError, CorruptError
+from lff.store.atomic import read_bytes, reported, sync_folder, write_all, write_bytes
+
+STEP = "env_step"
+_BLOCK = 2**20
+
+
+class MetricsFile:
+    r"""A file of rows ``{"env_step": int, name: value, ...}``, keys sorted, floats by ``repr``.
+
+    A value is a number, null, a string, or a list of those; NaN and infinity become null, since a
+    diverging run is what some come to see.  What depends on clock or machine belongs in a second
+    file, so that equal runs have equal bytes.  Only the holder of the run's lock may open one.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> metrics = MetricsFile(Path(folder.name) / "metrics.jsonl")
+    >>> metrics.append({"env_step": 1000, "eval/return": 12.5})
+    >>> metrics.position
+    {'bytes': 40, 'rows': 1}
+    >>> metrics.close()
+    >>> [*read_rows(metrics.path)]
+    [{'env_step': 1000, 'eval/return': 12.5}]
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+        with reported("open", self.path):
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+            self._descriptor = os.open(self.path, flags, 0o666)
+            try:
+                self._bytes, self._rows = self._whole_rows(os.fstat(self._descriptor).st_size)
+                os.ftruncate(self._descriptor, self._bytes)  # half a row: its writer was killed
+                sync_folder(self.path.parent)
+            except BaseException:
+                os.close(self._descriptor)
+                raise
+
+    @property
+    def position(self) -> dict[str, int]:
+        """The end of the file in bytes and rows, for a checkpoint's meta."""
+        return {"bytes": self._bytes, "rows": self._rows}
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Add one row.  It survives a kill at once, a power cut after :meth:`sync`."""
+        plain = {name: _plain(name, value) for name, value in row.items()}
+        if type(plain.get(STEP)) is not int:
+            raise BadTypeError(STEP, row.get(STEP), "an integer", "count environment steps")
+        line = json.dumps(plain, sort_keys=True, allow_nan=False).encode() + b"\n"
+        with reported("write", self.path, size=len(line)):
+            try:
+                write_all(self._descriptor, line)
+            except BaseException:
+                os.ftruncate(self._descriptor, self._bytes)
+                raise
+        self._bytes += len(line)
+        self._rows += 1
+
+    def sync(self) -> None:
+        """Make every row durable; call it before a checkpoint that holds :attr:`position`."""
+        with reported("sync", self.path):
+            os.fsync(self._descriptor)
+
+    def truncate(self, position: Mapping[str, int]) -> None:
+        """Go back to a checkpoint's position: later rows will be written again."""
+        size, rows = position.get("bytes"), position.get("rows")
+        if type(size) is not int or type(rows) is not int or size < 0:
+            raise CorruptError(f"no position in {self.path}: {str(position)[:80]}; it is not ours")
+        with reported("truncate", self.path):
+            if size > self._bytes:
+                lost = f"{self.path} has {self._bytes} bytes, its checkpoint counts {size}"
+                raise CorruptError(f"{lost}; restore it from a backup")
+            if self._whole_rows(size) != (size, rows):
+                raise CorruptError(
+                    f"{self.path} has not {rows} rows in its first {size} bytes; "
+                    "restore it from a backup"
+                )
+            os.ftruncate(self._descriptor, size)
+            os.fsync(self._descriptor)
+        self._bytes, self._rows = size, rows
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield what was written."""
+        return read_rows(self.path)
+
+    def to_csv(self, path: Path) -> None:
+        """Write the rows as one wide table: a column for each name, empty where a row has none."""
+        rows_to_csv([*self.rows()], path)
+
+    def close(self) -> None:
+        """Make every row durable and close the file."""
+        if self._descriptor >= 0:
+            self.sync()
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _whole_rows(self, size: int) -> tuple[int, int]:
+        """Return where the last whole row within ``size`` bytes ends, and the number of rows."""
+        end = rows = start = 0
+        while start < size:
+            block = os.pread(self._descriptor, min(_BLOCK, size - start), start)
+            if not block:
+                break
+            rows += block.count(b"\n")
+            if b"\n" in block:
+                end = start + block.rindex(b"\n") + 1
+            start += len(block)
+        return end, rows
+
+
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a metrics file, also of one that is being written: half a row is no row."""
+    lines = read_bytes(path).split(b"\n")
+    for number, line in enumerate(lines[:-1], 1):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            raise CorruptError(f"{path}, line {number} is no row of metrics; restore or remove it")
+        yield row
+
+
+def rows_to_csv(rows: list[dict[str, Any]], path: Path) -> None:
+    """Write rows as one wide table, atomically; the step comes first, then names in order."""
+    names = sorted({name for row in rows for name in row} - {STEP})
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([STEP, *map(_inert, names)])
+    for row in rows:
+        writer.writerow([_cell(row.get(name)) for name in (STEP, *names)])
+    write_bytes(Path(path), text.getvalue().encode())
+
+
+def _plain(name: object, value: Any) -> Any:
+    if not isinstance(name, str):
+        raise BadTypeError("a metric's name", name, "a string", "see docs/metrics")
+    if isinstance(value, list | tuple):
+        return [_plain(name, item) for item in value]
+    if not isinstance(value, str | int | float) and hasattr(value, "item"):
+        try:  # a 0-d tensor or a number of numpy's
+            value = value.item()
+        except (ValueError, RuntimeError):
+            raise BadInputError(name, value, "one number", "log its mean, or a list") from None
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
+    raise BadTypeError(name, value, "a number, a string, None or a list of those", "convert it")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, str):
+        return _inert(value)
+    if isinstance(value, bool | list | dict):
+        return json.dumps(value, sort_keys=True)
+    return "" if value is None else value
+
+
+def _inert(text: str) -> str:
+    """A spreadsheet runs what begins like a formula."""
+    return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -1,0 +1,280 @@
+"""A run directory describes itself: config, command, versions, metrics, checkpoints, replay."""
+
+import contextlib
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from torch import Tensor
+
+from lff.core import config as configs
+from lff.core.errors import BadInputError, CorruptError, RunError
+from lff.store import checkpoint as checkpoints
+from lff.store.atomic import (
+    TEMPORARY,
+    read_bytes,
+    remove_temporaries,
+    reported,
+    sync_folder,
+    write_bytes,
+)
+from lff.store.checkpoint import CHECKPOINTS, Checkpoint
+from lff.store.jsonfile import loads, read_json, write_json
+from lff.store.lock import HOLDER, LOCK, RunLock
+from lff.store.metrics import MetricsFile, read_rows, rows_to_csv
+from lff.store.segments import SegmentRef, SegmentStore, find_refs
+
+Status = Literal["empty", "started", "finished"]
+STORE = "store"
+"""The key under which a checkpoint's meta holds the positions in the metrics files."""
+
+_SECRET = re.compile(r"key|token|secret|passw", re.IGNORECASE)
+_START = {"bytes": 0, "rows": 0}
+
+
+class RunDir:
+    """The files of one run.  Looking is free; writing happens within :meth:`start`.
+
+    ``with RunDir(path).start(config, info=...) as run:`` holds the lock; then :meth:`resume` goes
+    back to the newest good checkpoint, and :meth:`save` makes the next one.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self.config_file = self.path / "config.json"
+        self.info_file = self.path / "run.json"
+        self.metrics_file = self.path / "metrics.jsonl"
+        self.timing_file = self.path / "timing.jsonl"
+        self.csv_file = self.path / "metrics.csv"
+        self.checkpoints = self.path / CHECKPOINTS
+        self.replay = self.path / "replay"
+        self.evaluations = self.path / "evaluations"
+        self._open: dict[str, MetricsFile] = {}
+        self._segments: SegmentStore | None = None
+
+    @property
+    def status(self) -> Status:
+        """``empty``: no run yet; ``finished``: the final checkpoint is the newest; else started."""
+        if not self.config_file.exists():
+            return "empty"
+        return "started" if checkpoints.final_step(self.path) is None else "finished"
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The config as plain data, for ``from_dict``."""
+        return read_json(self.config_file)
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Command line, versions and seed of the first start; ``restarts`` lists the later ones."""
+        return read_json(self.info_file)
+
+    @property
+    def metrics(self) -> MetricsFile:
+        """The open metrics file; only within :meth:`start`."""
+        return self._opened("metrics")
+
+    @property
+    def timing(self) -> MetricsFile:
+        """The open file for what depends on clock and machine; only within :meth:`start`."""
+        return self._opened("timing")
+
+    @property
+    def segments(self) -> SegmentStore:
+        """The replay's segments; only within :meth:`start`."""
+        if self._segments is None:
+            raise self._not_started()
+        return self._segments
+
+    @contextlib.contextmanager
+    def start(
+        self, config: Any, *, info: Mapping[str, Any], may_differ: Collection[str] = ()
+    ) -> Iterator[Self]:
+        """Create the directory, or open it again for the same config, and hold its lock.
+
+        Args:
+            config: the run's frozen dataclass.
+            info: command line (``command``), ``versions``, ``seed``, whatever tells how it was run.
+                Values that follow an option named like a key, token, secret or password are
+                replaced by ``***``.
+            may_differ: dotted names of config fields that this start may change (``steps``, to go
+                on with a finished run); its final checkpoint then becomes an ordinary one.
+
+        Raises:
+            BusyError: another process runs here.
+            BadInputError: the folder holds another run, or something that is no run.
+            StorageError: the disk refused.
+        """
+        text = configs.to_json(config).encode() + b"\n"
+        self._refuse_strangers()  # before anything is written
+        with reported("create", self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+        with RunLock(self.path), contextlib.ExitStack() as stack:
+            self._refuse_strangers()
+            self._refuse_other_config(text, may_differ)
+            self._lay_out(text, info)
+            for name, path in (("metrics", self.metrics_file), ("timing", self.timing_file)):
+                self._open[name] = MetricsFile(path)
+                stack.callback(self._close, name)
+            self._segments = SegmentStore(self.replay)
+            yield self
+
+    def resume(self) -> Checkpoint | None:
+        """Go back to the newest good checkpoint (None: to the very start), and return it.
+
+        Rows and segments written after it are removed: the run will write them again.  What a
+        killed :meth:`save` had still to do (tidy up, write the CSV) is done.
+        """
+        checkpoints.adopt(self.path)
+        found = checkpoints.load_latest(self.path)
+        positions = found.meta.get(STORE, {}) if found else {}
+        for name in ("metrics", "timing"):
+            position = positions.get(name) if found else _START
+            if not isinstance(position, Mapping):
+                raise CorruptError(f"{found and found.path} has no position of {name}; not ours")
+            self._opened(name).truncate(position)
+        if found and not found.passed_over:  # a damaged one stays until it is written again
+            checkpoints.prune(self.path, found.step)
+        refs = [*find_refs(found.meta)] if found else []
+        self.segments.rewind(refs, protected=self._in_use())
+        if refs:
+            self.drop_replay_before(min(refs, key=lambda ref: ref.segment))
+        if self.status == "finished":
+            self.write_csv()
+        return found
+
+    def save(
+        self,
+        step: int,
+        tensors: Mapping[str, Tensor | np.ndarray],
+        meta: Mapping[str, Any],
+        *,
+        final: bool = False,
+    ) -> Path:
+        """Write a checkpoint that knows where the metrics stood; a final one also writes the CSV.
+
+        References to segments may stand anywhere in ``meta``.
+        """
+        if STORE in meta:
+            raise BadInputError("meta", STORE, "free of the store's own key", "rename that key")
+        files = {name: self._opened(name) for name in ("metrics", "timing")}
+        for file in files.values():
+            file.sync()
+        positions = {name: file.position for name, file in files.items()}
+        path = checkpoints.save(self.path, step, tensors, {**meta, STORE: positions}, final=final)
+        if final:
+            self.write_csv()
+        return path
+
+    def drop_replay_before(self, first: SegmentRef) -> int:
+        """Delete segments older than ``first`` that no kept checkpoint refers to."""
+        return self.segments.drop_before(first, protected=self._in_use())
+
+    def write_csv(self) -> None:
+        """Write ``metrics.csv``, the rows of ``metrics.jsonl`` as one wide table."""
+        rows_to_csv([*read_rows(self.metrics_file)], self.csv_file)
+
+    def drift(self, versions: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
+        """Return the packages whose version differs from the first start's: then and now."""
+        then = self.info.get("versions", {})
+        names = sorted({*then, *versions})
+        pairs = {name: (then.get(name), versions.get(name)) for name in names}
+        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+    def _in_use(self) -> list[SegmentRef]:
+        return [*find_refs([*checkpoints.kept_metas(self.path)])]
+
+    def _refuse_strangers(self) -> None:
+        if self.config_file.exists() or not self.path.is_dir():
+            return
+        with reported("read", self.path):
+            found = {path.name for path in self.path.iterdir() if not _is_scaffold(path)}
+        own = {self.info_file.name, self.metrics_file.name, self.timing_file.name}
+        if found - own or any(self.path.glob(f"{CHECKPOINTS}/*")):
+            names = ", ".join(sorted(found)[:3]) or CHECKPOINTS
+            constraint = f"empty or a run (here are {names} and no {self.config_file.name})"
+            raise BadInputError("dir", str(self.path), constraint, "use another --dir")
+
+    def _refuse_other_config(self, text: bytes, may_differ: Collection[str]) -> None:
+        if not self.config_file.exists():
+            return
+        stored = read_bytes(self.config_file)
+        if stored == text:
+            return
+        there = _flat(loads(stored, self.config_file))
+        here = _flat(loads(text, self.config_file))
+        names = sorted(n for n in {*there, *here} if there.get(n) != here.get(n))
+        other = [n for n in names if n not in may_differ]
+        if other:
+            list_ = ", ".join(f"{n} ({there.get(n)} there, {here.get(n)} here)" for n in other[:5])
+            more = f" and {len(other) - 5} more" if len(other) > 5 else ""
+            raise BadInputError(
+                "dir",
+                str(self.path),
+                f"of a run of the same config: it differs in {list_}{more}",
+                "use another --dir",
+            )
+        checkpoints.reopen(self.path)
+        write_bytes(self.config_file, text)
+
+    def _lay_out(self, text: bytes, info: Mapping[str, Any]) -> None:
+        for folder in (self.checkpoints, self.replay, self.evaluations):
+            with reported("create", folder):
+                folder.mkdir(exist_ok=True)
+        for folder in (self.path, self.replay, self.evaluations):
+            remove_temporaries(folder)
+        told = _without_secrets(info)
+        if self.config_file.exists():
+            first = self.info if self.info_file.exists() else {}
+            told = {**first, "restarts": [*first.get("restarts", []), told]} if first else told
+        write_json(self.info_file, told)
+        if not self.config_file.exists():  # last: a folder with a config is a run
+            write_bytes(self.config_file, text)
+            sync_folder(self.path.parent)
+
+    def _opened(self, name: str) -> MetricsFile:
+        if name not in self._open:
+            raise self._not_started()
+        return self._open[name]
+
+    def _close(self, name: str) -> None:
+        self._open.pop(name).close()
+        self._segments = None
+
+    def _not_started(self) -> RunError:
+        return RunError(f"{self.path} is not open for writing; use `with run.start(...)`")
+
+
+def _is_scaffold(path: Path) -> bool:
+    """True for what a start makes before it writes the config."""
+    names = {LOCK, HOLDER, CHECKPOINTS, "replay", "evaluations"}
+    return path.name in names or path.name.endswith(TEMPORARY)
+
+
+def _flat(data: Any, prefix: str = "") -> dict[str, Any]:
+    if isinstance(data, dict):
+        items = [_flat(value, f"{prefix}.{key}" if prefix else key) for key, value in data.items()]
+        return {name: value for item in items for name, value in item.items()}
+    return {prefix: data}
+
+
+def _without_secrets(info: Mapping[str, Any]) -> dict[str, Any]:
+    command = info.get("command")
+    if isinstance(command, Sequence) and not isinstance(command, str):
+        return {**info, "command": _redact([str(word) for word in command])}
+    return dict(info)
+
+
+def _redact(command: list[str]) -> list[str]:
+    shown, hide = [], False
+    for word in command:
+        option, equals, _ = word.partition("=")
+        secret = bool(_SECRET.search(option)) and (word.startswith("-") or bool(equals))
+        if hide and not word.startswith("-"):
+            shown.append("***")
+        else:
+            shown.append(f"{option}=***" if secret and equals else word)
+        hide = secret and not equals
+    return shown

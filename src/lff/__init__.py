@@ -35,7 +35,7 @@ _HOMES = {
     "insert_front": "lff.nn.insert",
     "match_width": "lff.nn.width",
 }
-_ROOMS = ("core", "figures", "nn", "stats")
+_ROOMS = ("core", "envs", "figures", "nn", "stats")
 
 __all__ = [*_HOMES]
 

@@ -17,7 +17,7 @@ demo: $(VENV)/.demo  ## run the main job and draw its picture (Figure 2: noise f
 test: $(VENV)/.dev  ## run all tests that need Python packages only
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not system"
 
-test-system: $(VENV)/.dev  ## run the tests that need a compiler or a browser
+test-system: $(VENV)/.dev  ## run the tests that need a compiler, a browser or OpenGL
 	$(BIN)/python -m pytest -m system tests
 
 check: $(VENV)/.dev  ## all gates: format, lint, types, import contracts, docs

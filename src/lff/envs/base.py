@@ -1,0 +1,113 @@
+"""What every environment of this room is: flat float32 in, actions in [-1, 1], a state to save.
+
+A state is a flat dict of numpy arrays, so that a checkpoint can hold it without pickle.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from lff.core.checks import check_size
+from lff.core.errors import BadInputError, BadTypeError
+
+Obs = NDArray[np.float32]
+Action = NDArray[np.float32]
+State = dict[str, NDArray[Any]]
+
+# numpy's RandomState, which dm_control draws from, takes no larger seed
+MAX_SEED = 2**32 - 1
+
+
+class Env(gymnasium.Env[Obs, Action]):
+    """A Gymnasium environment with action repeat, whose state can be saved where possible.
+
+    Actions are clipped to [-1, 1] and rescaled to the simulator's own range.  Rewards of repeated
+    frames are summed; the repeat stops at the last frame of an episode, and ``info["frames"]``
+    says how many were played.
+    """
+
+    can_save_state: bool
+    """Whether :meth:`get_state` and :meth:`set_state` restore it bit for bit, mid-episode too."""
+    action_repeat: int
+    """Simulator frames per step."""
+
+    def __init__(
+        self, obs_space: spaces.Box, low: NDArray[Any], high: NDArray[Any], *, action_repeat: int
+    ) -> None:
+        self.action_repeat = check_size("action_repeat", action_repeat)
+        self.observation_space: Any = obs_space
+        self.action_space: Any = spaces.Box(-1.0, 1.0, low.shape, np.float32)
+        self._low, self._high = low.astype(np.float64), high.astype(np.float64)
+        self._rescale = bool((self._low != -1).any() or (self._high != 1).any())
+        self._running = False
+
+    def step(self, action: Action) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+        """Play ``action_repeat`` frames with this action; return what the last of them shows."""
+        if not self._running:
+            raise BadInputError(
+                "step", "no running episode", "called within an episode", "call reset() first"
+            )
+        control = self._control(action)
+        total = 0.0
+        for frames in range(1, self.action_repeat + 1):  # noqa: B007
+            obs, reward, terminated, truncated, info = self._frame(control)
+            total += reward
+            if terminated or truncated:
+                self._running = False
+                break
+        return obs, total, terminated, truncated, {**info, "frames": frames}
+
+    @abstractmethod
+    def _frame(self, control: NDArray[Any]) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+        """Advance the simulator by one frame, with a control in its own range."""
+
+    def get_state(self) -> State:
+        """Return everything the next frames depend on, as a flat dict of arrays."""
+        raise self._no_state()
+
+    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Continue where :meth:`get_state` of an equal environment, of any seed, was called."""
+        del state
+        raise self._no_state()
+
+    def _no_state(self) -> BadInputError:
+        return BadInputError(
+            "environment", self, "one that can save its state", "check can_save_state first"
+        )
+
+    def _control(self, action: Action) -> NDArray[Any]:
+        value = np.asarray(action, dtype=np.float64)
+        if value.shape != self._low.shape:
+            raise BadInputError(
+                "action", value, f"an array of shape {self._low.shape}", "use env.action_space"
+            )
+        value = np.minimum(np.maximum(value, -1.0), 1.0)  # half the time of np.clip at this size
+        if self._rescale:
+            value = self._low + (value + 1.0) * 0.5 * (self._high - self._low)
+        return value
+
+
+def check_seed(seed: object) -> int:
+    """Return a seed that every simulator takes, or raise."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise BadTypeError("seed", seed, "an integer", "use seed=0, say")
+    if not 0 <= seed <= MAX_SEED:
+        raise BadInputError("seed", seed, f"in [0, {MAX_SEED}]", "use seed=0, say")
+    return int(seed)
+
+
+def check_keys(state: Mapping[str, NDArray[Any]], expected: Mapping[str, NDArray[Any]]) -> None:
+    """Raise unless ``state`` has the names and shapes of one that this environment would save."""
+    remedy = "restore it into the task and library versions that saved it"
+    if state.keys() != expected.keys():
+        odd = sorted(state.keys() ^ expected.keys())
+        raise BadInputError("state", odd, f"made of {', '.join(expected)}", remedy)
+    for name, value in expected.items():
+        if np.shape(state[name]) != value.shape:
+            shape = np.shape(state[name])
+            raise BadInputError(f"state[{name!r}]", shape, f"of shape {value.shape}", remedy)

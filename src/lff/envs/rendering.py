@@ -1,0 +1,131 @@
+"""Pictures without a screen: which OpenGL backend MuJoCo can use here, and a camera.
+
+The only file of the library that sets an environment variable: MUJOCO_GL, which MuJoCo, dm_control
+and Gymnasium all read.  Each candidate is tried in a child process with a time limit, because a
+broken driver can abort the process or hang.
+"""
+
+import functools
+import importlib
+import os
+import subprocess
+import sys
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lff.core.checks import check_choice
+from lff.core.errors import BadInputError
+
+Backend = Literal["egl", "osmesa", "glfw"]
+VARIABLE = "MUJOCO_GL"
+PACKAGES: dict[Backend, str] = {
+    "egl": "libegl1 libgl1 libgl1-mesa-dri",
+    "osmesa": "libosmesa6",
+    "glfw": "libglfw3, and a screen",
+}
+"""The apt package that each backend needs."""
+
+_ATTEMPT = """
+import importlib, mujoco
+context = importlib.import_module("mujoco.{backend}").GLContext(8, 8)
+context.make_current()
+model = mujoco.MjModel.from_xml_string("<mujoco/>")
+mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_50)
+"""
+
+
+def choose_backend(*, timeout: float = 60.0) -> Backend:
+    """Return a backend that works and leave it in MUJOCO_GL; one that is set already is obeyed."""
+    wanted = os.environ.get(VARIABLE, "").lower()
+    if wanted:
+        check_choice(VARIABLE, wanted, get_args(Backend))
+    candidates: tuple[Backend, ...] = (wanted,) if wanted else get_args(Backend)
+    for backend in candidates:
+        if works(backend, timeout=timeout):
+            os.environ[VARIABLE] = backend
+            return backend
+    packages = " or ".join(PACKAGES[b] for b in candidates if wanted or b != "glfw")
+    raise BadInputError(
+        "an OpenGL backend",
+        "failures",
+        f"one of {', '.join(candidates)} that works here",
+        f"apt-get install {packages}",
+    )
+
+
+@functools.cache
+def works(backend: Backend, *, timeout: float = 60.0) -> bool:
+    """Return whether a child process can draw with this backend."""
+    environment = {**os.environ, VARIABLE: backend}
+    environment.pop("PYOPENGL_PLATFORM", None)
+    try:
+        run = subprocess.run(
+            [sys.executable, "-c", _ATTEMPT.format(backend=backend)],
+            env=environment,
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return run.returncode == 0
+
+
+class Camera:
+    """Draws a MuJoCo simulation into an rgb array, whatever backend others were imported with."""
+
+    def __init__(self, model: Any, *, width: int, height: int, camera: int = -1) -> None:
+        import mujoco
+
+        self._mujoco = mujoco
+        backend = choose_backend()
+        self._context = importlib.import_module(f"mujoco.{backend}").GLContext(width, height)
+        self._context.make_current()
+        model.vis.global_.offwidth = max(model.vis.global_.offwidth, width)
+        model.vis.global_.offheight = max(model.vis.global_.offheight, height)
+        self._model = model
+        self._renderer = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_150)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._renderer)
+        self._scene = mujoco.MjvScene(model, maxgeom=10_000)
+        self._option = mujoco.MjvOption()
+        self._perturb = mujoco.MjvPerturb()
+        self._view = mujoco.MjvCamera()
+        if camera >= 0:
+            self._view.type = mujoco.mjtCamera.mjCAMERA_FIXED
+            self._view.fixedcamid = camera
+        else:
+            mujoco.mjv_defaultFreeCamera(model, self._view)
+        self._shape = (height, width, 3)
+
+    def render(self, data: Any) -> NDArray[np.uint8]:
+        """Return the picture of this moment, height x width x 3."""
+        mujoco = self._mujoco
+        self._context.make_current()
+        mujoco.mjv_updateScene(
+            self._model,
+            data,
+            self._option,
+            self._perturb,
+            self._view,
+            mujoco.mjtCatBit.mjCAT_ALL,
+            self._scene,
+        )
+        pixels = np.empty(self._shape, dtype=np.uint8)
+        viewport = mujoco.MjrRect(0, 0, self._shape[1], self._shape[0])
+        mujoco.mjr_render(viewport, self._scene, self._renderer)
+        mujoco.mjr_readPixels(pixels, None, viewport, self._renderer)
+        return np.flipud(pixels).copy()
+
+    def refresh(self) -> None:
+        """Upload terrains again: a task may have drawn a new one."""
+        self._context.make_current()
+        for terrain in range(self._model.nhfield):
+            self._mujoco.mjr_uploadHField(self._model, self._renderer, terrain)
+
+    def close(self) -> None:
+        """Free what the driver holds."""
+        self._context.make_current()
+        self._renderer.free()
+        self._context.free()

@@ -29,10 +29,11 @@ def project(
 
     Never in reduced precision: rounding a phase of many radians to 8 bits would scramble its sine.
     """
-    if torch.is_autocast_enabled(x.device.type):
+    phase = F.linear(x, B) if B.ndim == 2 else torch.matmul(x, B.mT)
+    if phase.dtype != B.dtype:  # autocast was here; looking at the result is cheaper than asking
         with torch.autocast(x.device.type, enabled=False):
             return project(x.to(B.dtype), B)
-    return F.linear(x, B) if B.ndim == 2 else torch.matmul(x, B.mT)
+    return phase
 
 
 def gaussian_basis(
@@ -44,17 +45,21 @@ def gaussian_basis(
 
 def check_input(x: Tensor, width: int, *, axis: int, owner: str, axis_name: str) -> None:
     """Raise one clear line for integer input or a wrong width, where torch would name a kernel."""
+    if (
+        isinstance(x, Tensor)
+        and x.ndim >= -axis
+        and x.shape[axis] == width
+        and x.is_floating_point()
+    ):
+        return
     if not isinstance(x, Tensor):
         raise BadTypeError(f"the input of {owner}", type(x), "a tensor", "use torch.as_tensor(x)")
     if not x.is_floating_point():
         remedy = "convert it first, e.g. x.float() (x.float() / 255 for images)"
         raise BadTypeError(f"the input of {owner}", x.dtype, "floating point", remedy)
-    if x.ndim < -axis or x.shape[axis] != width:
-        remedy = (
-            f"build the layer with {axis_name}={x.shape[axis]}" if x.ndim >= -axis else "add it"
-        )
-        shape = tuple(x.shape)
-        raise BadInputError(f"axis {axis} of the input of {owner}", shape, f"{width} wide", remedy)
+    remedy = f"build the layer with {axis_name}={x.shape[axis]}" if x.ndim >= -axis else "add it"
+    shape = tuple(x.shape)
+    raise BadInputError(f"axis {axis} of the input of {owner}", shape, f"{width} wide", remedy)
 
 
 class BasisLayer(nn.Module, ABC):
@@ -159,7 +164,9 @@ class LearnedFourierFeatures(BasisLayer):
     ) -> Float[Tensor, "*batch {self.fourier_dim//2}"]:
         """Return 2πBx.  The factor multiplies x, the smallest of the three tensors: it is free."""
         check_input(x, self.in_features, axis=-1, owner="the layer", axis_name="in_features")
-        return project(TWO_PI * x, self.B)
+        # nn.Module's attribute look-up of a parameter would cost as much as a small matrix product
+        B = self._parameters.get("B")
+        return project(TWO_PI * x, self.B if B is None else B)
 
     def forward(
         self, x: Float[Tensor, "*batch in_features"]
@@ -265,10 +272,11 @@ def _convolve(
     x: Float[Tensor, "n channels height width"], B: Float[Tensor, "rows channels"]
 ) -> Float[Tensor, "n rows height width"]:
     """Bx at every pixel, never in reduced precision (see :func:`project`)."""
-    if torch.is_autocast_enabled(x.device.type):
+    phase = F.conv2d(x, B[:, :, None, None])
+    if phase.dtype != B.dtype:
         with torch.autocast(x.device.type, enabled=False):
             return _convolve(x.to(B.dtype), B)
-    return F.conv2d(x, B[:, :, None, None])
+    return phase
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,7 +48,7 @@ def layer_speeds(rounds):
                     torch.compile(layer, fullgraph=True, dynamic=False), x, width
                 ),
             }
-            times = measure(runs, rounds=rounds)
+            times = measure(runs, rounds=rounds, seconds=0.04)
             for mode in ("eager", "compiled"):
                 yield mode, batch, fourier_dim, ratio(times, "plain", mode)
 

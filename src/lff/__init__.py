@@ -35,7 +35,7 @@ _HOMES = {
     "insert_front": "lff.nn.insert",
     "match_width": "lff.nn.width",
 }
-_ROOMS = ("algos", "core", "data", "envs", "figures", "nn", "stats", "store")
+_ROOMS = ("algos", "core", "data", "envs", "figures", "nn", "stats", "store", "training")
 
 __all__ = [*_HOMES]
 

@@ -1,0 +1,27 @@
+"""``lff COMMAND``: finds the command, and turns errors into one line and an exit code."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import tyro
+
+from lff.cli.resume import resume
+from lff.cli.show import show
+from lff.cli.train import train
+from lff.core.errors import BadInputError, RunError
+from lff.core.exit_codes import exit_code
+
+COMMANDS: dict[str, Callable[..., Any]] = {"train": train, "resume": resume, "show": show}
+
+
+def main() -> None:
+    """Run the command line; exit codes are those of ``docs/run-directory.md``."""
+    try:
+        tyro.extras.subcommand_cli_from_dict(COMMANDS, prog="lff", description=_DESCRIPTION)
+    except (BadInputError, RunError) as error:
+        print(f"lff: {error}", file=sys.stderr)  # noqa: T201
+        sys.exit(exit_code(error))
+
+
+_DESCRIPTION = "Learned Fourier features for reinforcement learning."

@@ -1,0 +1,47 @@
+"""The progress of a run on the terminal: a bar for people, silence for files."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from lff.training import OffPolicyRun
+from lff.training.off_policy import Watch
+
+REDRAW_EVERY = 50
+
+
+@contextmanager
+def progress(label: str, steps: int) -> Iterator[Watch]:
+    """Show a bar with steps, return, |Q| and time left; off where no terminal is."""
+    console = Console(file=sys.stderr)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TaskProgressColumn(show_speed=True),
+        TimeRemainingColumn(),
+        TextColumn("return {task.fields[returns]}  |Q| {task.fields[q]}"),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task(label, total=steps, returns="-", q="-")
+
+        def watch(run: OffPolicyRun, event: str) -> None:
+            if event == "warning":
+                console.print(f"[yellow]warning:[/] {run.warning}", highlight=False)
+            if event == "step" and run.at.agent_step % REDRAW_EVERY:
+                return
+            returns = "-" if run.last_return is None else f"{run.last_return:.1f}"
+            q = f"{run.at.q_max:.3g}"
+            bar.update(task, completed=min(run.at.env_step, steps), returns=returns, q=q)
+
+        yield watch

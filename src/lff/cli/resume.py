@@ -1,0 +1,31 @@
+"""``lff resume RUN``: go on with an interrupted run, or extend a finished one."""
+
+import dataclasses
+from pathlib import Path
+
+import tyro
+
+from lff.cli.train import run_to_end
+from lff.core.config import from_dict
+from lff.core.errors import BadInputError
+from lff.store import RunDir
+from lff.training import TrainConfig
+
+
+def resume(run: tyro.conf.Positional[Path], /, *, steps: int | None = None) -> None:
+    """Go on with a run from its newest checkpoint, by its stored config.
+
+    Args:
+        run: the run directory.
+        steps: extend the run to this many environment steps.
+    """
+    folder = RunDir(run)
+    if folder.status == "empty":
+        raise BadInputError("run", str(run), "a run directory", "start one with lff train")
+    config = from_dict(TrainConfig, folder.config)
+    if steps is not None:
+        if steps < config.steps:
+            remedy = "a run can be extended, not cut"
+            raise BadInputError("steps", steps, f"{config.steps} or more", remedy)
+        config = dataclasses.replace(config, steps=steps)
+    run_to_end(config, run, may_differ=("steps",))

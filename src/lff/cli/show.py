@@ -1,0 +1,46 @@
+"""``lff show RUN``: what a run directory holds, on one screen."""
+
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from lff.core.errors import BadInputError
+from lff.store import RunDir, read_rows
+
+
+def show(run: tyro.conf.Positional[Path], /) -> None:
+    """Print a run's task, networks, status and last metrics.
+
+    Args:
+        run: the run directory.
+    """
+    folder = RunDir(run)
+    if folder.status == "empty":
+        raise BadInputError("run", str(run), "a run directory", "start one with lff train")
+    config = folder.config
+    print(f"{run}: {config['env']}, seed {config['seed']}, {folder.status}")  # noqa: T201
+    for role in ("actor", "critic"):
+        print(f"  {role:7s}{_network(config['algo'][role])}")  # noqa: T201
+    print_summary(run)
+
+
+def print_summary(run: Path) -> None:
+    """Print the last evaluation and the last row of training metrics."""
+    rows = list(read_rows(RunDir(run).metrics_file))
+    evaluations = [row for row in rows if "eval/return" in row]
+    for row in evaluations[-1:]:
+        value, spread = row["eval/return"], row["eval/return_std"]
+        print(f"  step {row['env_step']:,}: return {value:.1f} ± {spread:.1f} over episodes")  # noqa: T201
+    for row in [row for row in rows if "train/q_mean" in row][-1:]:
+        names = ("train/q_mean", "train/q_max", "lff/critic_B_std")
+        values = [f"{name} {row[name]:.3g}" for name in names if row.get(name) is not None]
+        print(f"  step {row['env_step']:,}: {', '.join(values)}")  # noqa: T201
+
+
+def _network(data: dict[str, Any]) -> str:
+    def brief(part: dict[str, Any]) -> str:
+        fields = ", ".join(f"{name}={value}" for name, value in part.items() if name != "type")
+        return f"{part['type']}({fields})"
+
+    return f"{brief(data['front'])} -> {brief(data['trunk'])}"

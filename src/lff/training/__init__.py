@@ -1,0 +1,74 @@
+"""Training: the loop, evaluation, diagnostics, presets.  What the command line calls."""
+
+import platform
+import sys
+from collections.abc import Callable, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import torch
+
+import lff
+from lff.envs import Env, make
+from lff.envs.gym import Adapter
+from lff.store import RunDir
+from lff.training.config import TrainConfig as TrainConfig
+from lff.training.config import worth_compiling as worth_compiling
+from lff.training.off_policy import OffPolicyRun as OffPolicyRun
+from lff.training.presets import Preset as Preset
+from lff.training.presets import preset as preset
+from lff.training.presets import sac_config as sac_config
+
+PACKAGES = ("torch", "numpy", "gymnasium", "mujoco", "dm-control", "safetensors")
+
+
+def train(
+    config: TrainConfig,
+    *,
+    directory: Path | str,
+    env_fn: Callable[[int], gymnasium.Env[Any, Any]] | None = None,
+    watch: Callable[[OffPolicyRun, str], None] | None = None,
+    command: list[str] | None = None,
+    may_differ: tuple[str, ...] = (),
+) -> RunDir:
+    """Train to the end in a run directory, or go on where an earlier start stopped.
+
+    Args:
+        config: the run.
+        directory: where it lives; the same config in the same directory resumes.
+        env_fn: makes your own Gymnasium environment from a seed, instead of ``config.env``.
+        watch: told of every step, evaluation and warning.
+        command: the command line to store.
+        may_differ: fields that may differ from the stored config (``steps``, to extend a run).
+    """
+    torch.set_num_threads(config.threads)
+    torch.set_flush_denormal(True)
+    run = RunDir(directory)
+    info: Mapping[str, Any] = {
+        "command": command or sys.argv,
+        "seed": config.seed,
+        "versions": versions(),
+    }
+
+    def make_env(seed: int) -> Env:
+        if env_fn is None:
+            return make(config.env, seed=seed, action_repeat=config.action_repeat)
+        return Adapter(env_fn(seed), config.env, seed=seed, action_repeat=config.action_repeat)
+
+    make_env(0).close()  # a task that cannot be made leaves no directory behind
+    with run.start(config, info=info, may_differ=may_differ) as opened:
+        OffPolicyRun(config, opened, make_env, watch=watch).train()
+    return run
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a result depends on."""
+    found = {"python": platform.python_version(), "lff": lff.__version__}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

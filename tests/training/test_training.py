@@ -1,0 +1,251 @@
+import dataclasses
+import json
+import math
+import re
+import signal
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+
+from lff.algos import SAC, FixedAlpha, NoTarget, SACConfig
+from lff.core.errors import BadInputError, InterruptedRunError, NonFiniteError
+from lff.envs import PAPER_TASKS, make
+from lff.nn import Fourier, MLPTrunk, NetConfig
+from lff.store import RunDir, load_latest, read_rows
+from lff.training import TrainConfig, preset, sac_config, train, worth_compiling
+from lff.training.diagnostics import DivergenceWatch
+from lff.training.presets import NetName, PresetName
+from tests.training.runs import NET, small
+
+ROOT = Path(__file__).parents[2]
+
+
+def files(folder):
+    """Everything that must be equal for equal runs."""
+    final = load_latest(folder)
+    return (folder / "metrics.jsonl").read_bytes(), final.tensors
+
+
+def assert_equal_runs(one, other):
+    (rows, tensors), (rows_other, tensors_other) = files(one), files(other)
+    assert rows == rows_other
+    assert tensors.keys() == tensors_other.keys()
+    for name, value in tensors.items():
+        assert torch.equal(value, tensors_other[name]), name
+
+
+def test_equal_seeds_give_equal_runs_and_others_do_not(tmp_path):
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        train(small("probe/action", steps=400, seed=seed), directory=tmp_path / name)
+    assert_equal_runs(tmp_path / "a", tmp_path / "b")
+    assert files(tmp_path / "a")[0] != files(tmp_path / "c")[0]
+
+
+def test_evaluation_and_logging_never_change_training(tmp_path):
+    quiet = small("probe/action", steps=400, eval_every=400, log_every=400, checkpoint_every=400)
+    busy = small("probe/action", steps=400, eval_every=20, log_every=10, checkpoint_every=30)
+    train(quiet, directory=tmp_path / "quiet")
+    train(busy, directory=tmp_path / "busy")
+    one, other = (load_latest(tmp_path / name).tensors for name in ("quiet", "busy"))
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_running_again_does_nothing(tmp_path):
+    train(small("probe/action", steps=300), directory=tmp_path / "run")
+    before = files(tmp_path / "run")[0]
+    train(small("probe/action", steps=300), directory=tmp_path / "run")
+    assert files(tmp_path / "run")[0] == before
+
+
+def test_another_config_in_the_same_directory_is_refused(tmp_path):
+    train(small("probe/action", steps=300), directory=tmp_path / "run")
+    with pytest.raises(BadInputError, match="seed"):
+        train(small("probe/action", steps=300, seed=1), directory=tmp_path / "run")
+
+
+@pytest.mark.parametrize("env", ["dmc/cheetah-run", "gym/Pendulum-v1", "gym/Hopper-v5"])
+def test_interrupted_and_resumed_equals_uninterrupted(env, tmp_path):
+    """Pendulum cannot save its state: it goes back to the start of an episode."""
+    config = small(env, steps=700)
+    train(config, directory=tmp_path / "whole")
+    stops = iter((230, 410, 555))
+    stop_at = next(stops)
+
+    def watch(run, event):
+        if event == "step" and run.at.env_step == stop_at:
+            signal.raise_signal(signal.SIGTERM)
+
+    for _ in range(3):
+        with pytest.raises(InterruptedRunError, match="run the same command to go on"):
+            train(config, directory=tmp_path / "parts", watch=watch)
+        stop_at = next(stops, None)
+    train(config, directory=tmp_path / "parts")
+    assert_equal_runs(tmp_path / "whole", tmp_path / "parts")
+
+
+def test_a_finished_run_can_be_extended(tmp_path):
+    config = small("probe/action", steps=300, eval_every=1000)
+    train(config, directory=tmp_path / "run")
+    longer = dataclasses.replace(config, steps=600)
+    train(longer, directory=tmp_path / "run", may_differ=("steps",))
+    assert load_latest(tmp_path / "run").step == 600
+    assert RunDir(tmp_path / "run").status == "finished"
+
+
+PROBES = ("constant", "observation", "two-step", "action", "observation-action")
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_the_agent_finds_the_known_values(name, tmp_path):
+    """Q at random states and actions of its own policy, against the closed form."""
+    net = NetConfig(Fourier(fourier_dim=32, sigma=0.1), MLPTrunk((64, 64)))
+    algo = SACConfig(
+        actor=net,
+        critic=net,
+        batch_size=64,
+        actor_lr=3e-3,
+        critic_lr=3e-3,
+        alpha=FixedAlpha(value=1e-3),
+    )
+    config = small(f"probe/{name}", algo=algo, steps=1500, eval_every=5000, checkpoint_every=5000)
+    env = make(f"probe/{name}", seed=0)
+    train(config, directory=tmp_path / "run")
+    agent = SAC(algo, 1, 1)
+    tensors = load_latest(tmp_path / "run").tensors
+    agent.load_state(
+        {n.removeprefix("agent/"): v for n, v in tensors.items() if n.startswith("agent/")}
+    )
+    errors = []
+    for seed in range(20):
+        obs, _ = env.reset(seed=seed)
+        action = agent.act(torch.from_numpy(obs))
+        q = agent.critic(torch.from_numpy(obs), action).amin().item()
+        errors.append(abs(q - env.optimal_value(float(obs[0]), gamma=algo.gamma)))
+    assert np.mean(errors) < 0.15, errors
+
+
+class Broken(gymnasium.Env):
+    """Gives a NaN after some steps."""
+
+    def __init__(self, what):
+        self.observation_space = gymnasium.spaces.Box(-1, 1, (2,), np.float32)
+        self.action_space = gymnasium.spaces.Box(-1, 1, (1,), np.float32)
+        self.what, self.count = what, 0
+
+    def reset(self, *, seed=None, options=None):  # noqa: ARG002
+        super().reset(seed=seed)
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action):  # noqa: ARG002
+        self.count += 1
+        bad = self.count >= 180
+        obs = np.full(2, math.nan if bad and self.what == "observation" else 0.1, np.float32)
+        reward = math.inf if bad and self.what == "reward" else 1.0
+        return obs, reward, False, self.count % 20 == 0, {}
+
+
+@pytest.mark.parametrize("what", ["observation", "reward"])
+def test_a_nan_of_the_environment_stops_the_run_and_keeps_the_checkpoint(what, tmp_path):
+    config = small("own", steps=400, checkpoint_every=100)
+    with pytest.raises(NonFiniteError, match=f"non-finite {what} at step 179"):
+        train(config, directory=tmp_path / "run", env_fn=lambda _seed: Broken(what))
+    assert load_latest(tmp_path / "run").step >= 100
+
+
+def test_a_nan_in_the_weights_stops_within_one_update_and_is_named(tmp_path):
+    def watch(run, event):
+        if event == "step" and run.at.env_step == 200:
+            run.agent.actor.front.B.data[0, 0] = math.nan
+
+    config = small("probe/action", steps=400, checkpoint_every=150)
+    with pytest.raises(NonFiniteError, match=r"at step 200, first in actor/front\.B"):
+        train(config, directory=tmp_path / "run", watch=watch)
+    assert load_latest(tmp_path / "run").step == 150
+
+
+def test_the_watch_tells_once_when_q_passes_what_rewards_can_give():
+    watch = DivergenceWatch(gamma=0.9)
+    watch.reward(-2.0)
+    assert watch.bound == pytest.approx(20.0)
+    assert watch.look(19.0, 1000) is None
+    assert "reached 21 at step 2,000" in watch.look(21.0, 2000)
+    assert watch.look(1e9, 3000) is None
+    assert watch.state() == {"largest_reward": 2.0, "seen_at": 2000}
+
+
+def test_every_logged_metric_is_documented(tmp_path):
+    train(small("probe/action", steps=300), directory=tmp_path / "run")
+    names = {name for row in read_rows(tmp_path / "run" / "metrics.jsonl") for name in row}
+    documented = set(re.findall(r"^\| `([^`]+)`", (ROOT / "docs/metrics.md").read_text(), re.M))
+    assert names == documented
+
+
+def test_metrics_hold_nothing_of_the_machine(tmp_path):
+    train(small("probe/action", steps=300), directory=tmp_path / "run")
+    text = (tmp_path / "run" / "metrics.jsonl").read_text()
+    assert "second" not in text
+    assert all("time" not in key for line in text.splitlines() for key in json.loads(line))
+    assert "steps_per_second" in (tmp_path / "run" / "timing.jsonl").read_text()
+
+
+@pytest.mark.parametrize("task", PAPER_TASKS)
+@pytest.mark.parametrize("name", PresetName.__args__)
+def test_every_preset_trains_every_task(task, name, tmp_path):
+    """Sizes shrunk, σ kept."""
+    chosen = dataclasses.replace(preset(name, task), hidden_dim=8, fourier_dim=8, batch_size=8)
+    chosen = dataclasses.replace(chosen, mlp_width="exact")
+    env = make(task, seed=0)
+    sizes = {"obs_dim": env.observation_space.shape[0], "action_dim": env.action_space.shape[0]}
+    algo = sac_config(chosen, actor="lff", critic="mlp", **sizes)
+    config = small(task, algo=algo, steps=220, warmup_steps=20, eval_every=10_000)
+    config = dataclasses.replace(config, eval_episodes=1)
+    assert algo.actor.front.sigma == preset(name, task).sigma
+    finished = []
+
+    def watch(run, event):
+        finished.append(run.at.updates)
+        if run.at.updates == 200:
+            signal.raise_signal(signal.SIGTERM)  # before the final evaluation of 1,000 steps
+
+    with pytest.raises(InterruptedRunError):
+        train(dataclasses.replace(config, steps=2000), directory=tmp_path / "run", watch=watch)
+    assert finished[-1] == 200
+
+
+def test_presets_are_those_of_the_sources():
+    table, text = (preset(n, "dmc/cheetah-run") for n in ("paper-table", "paper-text"))
+    assert (table.sigma, table.fourier_dim, table.lr) == (0.003, 64, 1e-4)
+    assert (text.sigma, text.fourier_dim) == (0.001, 1024)
+    assert preset("paper-text", "dmc/quadruped-run").sigma == 0.01
+    assert preset("authors-readme", "dmc/walker-run").lr == 3e-4
+    laptop = preset("laptop", "dmc/walker-run")
+    assert (laptop.hidden_dim, laptop.batch_size, laptop.sigma) == (128, 128, 0.01)
+
+
+@pytest.mark.parametrize("name", NetName.__args__)
+def test_every_network_by_name(name):
+    net = preset("laptop", "dmc/cheetah-run").net(name, 23, 1)
+    assert net.build(23, 1)(torch.zeros(4, 23)).shape == (4, 1)
+
+
+def test_short_runs_are_not_compiled():
+    sizes = {"warmup_steps": 5000, "action_repeat": 1, "updates": 1}
+    assert not worth_compiling(20_000, **sizes)
+    assert worth_compiling(100_000, **sizes)
+
+
+@pytest.mark.parametrize("options", [{"steps": 0}, {"warmup_steps": 0}, {"seed": -1}], ids=str)
+def test_bad_schedules(options):
+    with pytest.raises(BadInputError, match=next(iter(options))):
+        small(**options)
+
+
+def test_no_target_and_configs_travel():
+    algo = SACConfig(actor=NET, critic=NET, target=NoTarget())
+    config = TrainConfig(env="probe/action", algo=algo, steps=10)
+    from lff.core import from_dict, to_dict
+
+    assert from_dict(TrainConfig, to_dict(config)) == config

@@ -185,8 +185,8 @@ def _spread_findings(
         return problem(f"B was overwritten by {law}")
     if report.is_target and any(layer.steps != 0 for layer in layers if not layer.is_target):
         online = [x.spread.actual for x in layers if not x.is_target and x.kind == report.kind]
-        low, high = min(spread.expected, *online), max(spread.expected, *online)
-        follows = 0.5 * low <= spread.actual <= 2 * high
+        between = (spread.expected, *online)
+        follows = 0.5 * min(between) <= spread.actual <= 2 * max(between)
         return [] if follows else problem("it does not follow its online network")
     law = other_law(item.B, expected=spread.expected) if item.layer.random_law else None
     if usage.steps == 0 and law is not None:

@@ -13,6 +13,7 @@ help:  ## show this list
 
 demo: $(VENV)/.demo  ## run the main job and draw its picture (Figure 2: noise filtering)
 	$(BIN)/python examples/fig2_noise_filtering.py --out runs/demo
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open runs/demo/fig2.png; fi
 
 test: $(VENV)/.dev  ## run all tests that need Python packages only
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not system"

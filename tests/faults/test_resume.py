@@ -12,18 +12,25 @@ import pytest
 import torch
 
 from lff.store import load_latest
+from tests.system.programs import require
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
-import sys
+import signal, sys
 from lff.training import train
 from tests.training.runs import small
-train(small(sys.argv[2], steps=600), directory=sys.argv[1])
+folder, env, mode, kill_at = sys.argv[1:]
+
+def watch(run, event):
+    if event == "step" and run.at.env_step == int(kill_at):
+        signal.raise_signal(signal.SIGKILL)
+
+train(small(env, steps=600, compile=mode == "compiled"), directory=folder, watch=watch)
 """
 
 
-def start(folder, env):
-    command = [sys.executable, "-c", SCRIPT, str(folder), env]
+def start(folder, env, *, mode="eager", kill_at=-1):
+    command = [sys.executable, "-c", SCRIPT, str(folder), env, mode, str(kill_at)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment, cwd=ROOT
@@ -52,6 +59,26 @@ def test_kill_9_and_resume_is_byte_for_byte(env, tmp_path):
     _, errors = process.communicate()
     assert process.returncode == 0, errors.decode()
     assert kills >= 1
+    assert_equal(whole, parts)
+
+
+@pytest.mark.system
+def test_a_compiled_run_resumes_byte_for_byte_too(tmp_path):
+    require("g++", package="g++")
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    for folder, kill_at, code in (
+        (whole, -1, 0),
+        (parts, 233, -signal.SIGKILL),
+        (parts, 417, -signal.SIGKILL),
+        (parts, -1, 0),
+    ):
+        process = start(folder, "dmc/cheetah-run", mode="compiled", kill_at=kill_at)
+        _, errors = process.communicate()
+        assert process.returncode == code, errors.decode()
+    assert_equal(whole, parts)
+
+
+def assert_equal(whole, parts):
     assert (parts / "metrics.jsonl").read_bytes() == (whole / "metrics.jsonl").read_bytes()
     one, other = load_latest(whole).tensors, load_latest(parts).tensors
     assert one.keys() == other.keys()

@@ -5,6 +5,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
+from sphinx.ext.napoleon import GoogleDocstring
+
 import lff
 
 project = "lff"
@@ -31,6 +33,9 @@ autodoc_default_options = {"members": True, "show-inheritance": True}
 # torch documents hundreds of inherited methods; ours are what the page is about
 autodoc_inherit_docstrings = False
 nitpicky = False
+
+# napoleon takes the words before a colon in a field's docstring for its type; ours are sentences
+GoogleDocstring._parse_attribute_docstring = lambda self: list(self._consume_to_end())
 
 html_theme = "furo"
 html_title = f"lff {release}"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lff.nn.net import MLP as MLP
     from lff.nn.net import NetConfig as NetConfig
     from lff.nn.width import match_width as match_width
+    from lff.training import train as train
 
 __version__ = "0.1.0"
 
@@ -34,6 +35,7 @@ _HOMES = {
     "audit": "lff.nn.audit",
     "insert_front": "lff.nn.insert",
     "match_width": "lff.nn.width",
+    "train": "lff.training",
 }
 _ROOMS = ("algos", "core", "data", "envs", "figures", "nn", "stats", "store", "training")
 

@@ -83,6 +83,13 @@ def test_pages_load_nothing_from_elsewhere(site):
         assert not [s for s in sources if s.startswith(("http:", "https:", "//"))], page.name
 
 
+def test_no_equation_is_left_as_source(site):
+    """A bar inside a table's equation ends the cell, and the rest of it shows as dollars."""
+    for page in site.rglob("*.html"):
+        text = re.sub(r"<(pre|code|script|style).*?</\1>", "", page.read_text(), flags=re.S)
+        assert "$" not in text, page.name
+
+
 def test_api_names_every_public_name(site):
     import lff
 

@@ -6,14 +6,13 @@ Forward and backward; "speed" is the alternative's time over ours: above 1 ours 
 The last line is one JSON object.
 """
 
-import argparse
 import copy
 import json
 import math
 
 import torch
 import torch.nn.functional as F
-from interleaved import measure, ratio
+from interleaved import measure, ratio, set_up
 from torch import nn
 from torch.func import functional_call, stack_module_state, vmap
 
@@ -79,12 +78,7 @@ def ensemble_speeds(rounds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=31)
-    arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
-    torch.manual_seed(0)
+    arguments = set_up(__doc__)
     ratios = {}
     for part in (factor_speeds, ensemble_speeds):
         for name, speed in part(arguments.rounds):

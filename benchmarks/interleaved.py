@@ -1,10 +1,24 @@
 """Ratios on a noisy machine: peers take turns in one run, and each round gives one ratio."""
 
+import argparse
 import statistics
 import time
 from collections.abc import Callable, Mapping
 
+import torch
+
 Run = Callable[[], object]
+
+
+def set_up(description: str) -> argparse.Namespace:
+    """Read the options that every benchmark has, and set threads and seed by them."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=31)
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    torch.manual_seed(0)
+    return arguments
 
 
 def measure(

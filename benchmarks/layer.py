@@ -6,13 +6,12 @@ Forward and backward every time.  "speed" is the peer's time over ours: above 1 
 The last line is one JSON object.
 """
 
-import argparse
 import json
 import math
 
 import torch
 import torch.nn.functional as F
-from interleaved import measure, ratio
+from interleaved import measure, ratio, set_up
 from torch import nn
 
 from lff import LFF, MLP, Ensemble, LearnedFourierFeatures, match_width
@@ -89,12 +88,7 @@ def ensemble_speeds(rounds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=31)
-    arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
-    torch.manual_seed(0)
+    arguments = set_up(__doc__)
     ratios = {}
     print("layer, speed against cat([sin(p), cos(p), x])")
     for mode, batch, fourier_dim, speed in layer_speeds(arguments.rounds):

@@ -63,7 +63,8 @@ class OffPolicyRun:
         action_dim = int(np.prod(self.env.action_space.shape))
         weights = torch.Generator().manual_seed(stream_seed(config.seed, "weights"))
         self.agent = SAC(config.algo, obs_dim, action_dim, generator=weights)
-        capacity = min(config.replay_capacity, config.steps // config.action_repeat + 1)
+        # a repeat cut short by an episode's end plays fewer frames, so steps bounds the transitions
+        capacity = min(config.replay_capacity, config.steps)
         self.replay = Replay(capacity, obs_dim=obs_dim, action_dim=action_dim)
         self.streams = {
             name: torch.Generator().manual_seed(stream_seed(config.seed, name)) for name in STREAMS

@@ -12,11 +12,17 @@ import torch
 
 from lff.algos import SAC, FixedAlpha, NoTarget, SACConfig
 from lff.core.errors import BadInputError, InterruptedRunError, NonFiniteError
+from lff.data import Replay
 from lff.envs import PAPER_TASKS, make
 from lff.nn import Fourier, MLPTrunk, NetConfig
 from lff.store import RunDir, load_latest, read_rows
 from lff.training import TrainConfig, preset, sac_config, train, worth_compiling
-from lff.training.diagnostics import DivergenceWatch
+from lff.training.diagnostics import (
+    BATCH_SIZE,
+    DivergenceWatch,
+    _histogram,
+    network_metrics,
+)
 from lff.training.presets import NetName, PresetName
 from tests.training.runs import NET, small
 
@@ -167,13 +173,50 @@ def test_a_nan_in_the_weights_stops_within_one_update_and_is_named(tmp_path):
 
 
 def test_the_watch_tells_once_when_q_passes_what_rewards_can_give():
-    watch = DivergenceWatch(gamma=0.9)
+    watch = DivergenceWatch(gamma=0.9, action_dim=3)
     watch.reward(-2.0)
-    assert watch.bound == pytest.approx(20.0)
-    assert watch.look(19.0, 1000) is None
-    assert "reached 21 at step 2,000" in watch.look(21.0, 2000)
-    assert watch.look(1e9, 3000) is None
-    assert watch.state() == {"largest_reward": 2.0, "seen_at": 2000}
+    assert watch.bound(0.0) == pytest.approx(20.0)
+    assert watch.bound(0.5) == pytest.approx((2 + 0.5 * 3 * math.log(2)) / 0.1)
+    assert not watch.passed(19.0, 0.0, 1000)
+    assert not watch.passed(25.0, 0.5, 1000)
+    assert watch.passed(21.0, 0.0, 2001)
+    text = watch.explain(torch.tensor([[1.0, -3.0], [21.0, -22.5]]), 0.0)
+    assert "at step 2,001: critic 2 of 2 says 22.5" in text
+    assert not watch.passed(1e9, 0.0, 3000)
+    assert watch.state() == {"largest_reward": 2.0, "seen_at": 2001}
+
+
+def test_what_is_said_of_the_networks_by_hand(unchecked):
+    agent = SAC(SACConfig(actor=NET, critic=NET), 3, 2, generator=torch.Generator().manual_seed(0))
+    replay = Replay(100, obs_dim=3, action_dim=2)
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        obs, next_obs = rng.normal(size=(2, 3))
+        replay.add(obs, rng.uniform(-1, 1, 2), 0.0, next_obs, terminated=False)
+    batch = replay.sample(BATCH_SIZE, torch.Generator().manual_seed(1))
+    metrics = network_metrics(agent, batch)
+    B = agent.critic.stacked.front.B.numpy()
+    assert B.shape == (2, 4, 5)
+    assert metrics["lff/critic_B_std"] == pytest.approx(B.std(ddof=1), rel=1e-5)
+    edges = np.linspace(-4, 4, 21) * B.std(ddof=1)
+    assert metrics["lff/critic_B_histogram"] == np.histogram(B, edges)[0].tolist()
+    x = torch.cat((batch.obs, batch.action), dim=-1).numpy()
+    phases = np.abs(2 * np.pi * np.einsum("mfi,bi->mbf", B, x))
+    for q in (5, 50, 95):
+        expected = np.quantile(phases, q / 100)
+        assert metrics[f"lff/critic_phase_q{q:02d}"] == pytest.approx(expected, rel=1e-3)
+    hidden = agent.actor.trunk[:4](agent.actor.front(batch.obs))
+    values = np.linalg.svd(hidden.double().numpy(), compute_uv=False)
+    rank = int(np.argmax(np.cumsum(values) / values.sum() >= 0.99)) + 1
+    assert metrics["net/actor_effective_rank"] == rank
+
+
+def test_the_histogram_keeps_what_lies_beyond():
+    B = torch.zeros(1000)
+    B[0], B[1] = 100.0, -100.0
+    counts = _histogram(B, B.std().item())
+    assert sum(counts) == 1000
+    assert (counts[0], counts[-1]) == (1, 1)
 
 
 def test_every_logged_metric_is_documented(tmp_path):
@@ -233,7 +276,8 @@ def test_every_network_by_name(name):
 
 def test_short_runs_are_not_compiled():
     sizes = {"warmup_steps": 5000, "action_repeat": 1, "updates": 1}
-    assert not worth_compiling(20_000, **sizes)
+    assert not worth_compiling(12_000, **sizes)
+    assert worth_compiling(13_000, **sizes)
     assert worth_compiling(100_000, **sizes)
 
 

@@ -34,6 +34,10 @@ from lff.nn.pixels import Conv1x1 as Conv1x1
 from lff.nn.pixels import NoFront as NoFront
 from lff.nn.pixels import PixelEncoder as PixelEncoder
 from lff.nn.pixels import PixelEncoderConfig as PixelEncoderConfig
+from lff.nn.representation import Activations as Activations
+from lff.nn.representation import activations as activations
+from lff.nn.representation import dormant_share as dormant_share
+from lff.nn.representation import effective_rank as effective_rank
 from lff.nn.sine import DeepFourierTrunk as DeepFourierTrunk
 from lff.nn.sine import SIRENTrunk as SIRENTrunk
 from lff.nn.skip import ConcatMLPTrunk as ConcatMLPTrunk

@@ -1,23 +1,62 @@
-"""What is logged beside the usual: the state of B, and whether Q has left what rewards can give."""
+"""What is logged beside the usual: the state of B, what the networks make of a batch of the replay,
+and whether Q has left what rewards can give.
+"""
 
 import math
 from collections.abc import Iterator
 from typing import Any
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from lff.algos import SAC
-from lff.nn import BasisLayer
+from lff.data import Batch
+from lff.nn import BasisLayer, activations, dormant_share, effective_rank
+from lff.nn.phases import measure_phases
+
+BATCH_SIZE = 512
+"""Transitions that the networks are looked at with."""
+BINS = 20
+"""Bins of B's histogram, from -4 to 4 standard deviations; the outer ones hold what lies beyond."""
+Metric = float | list[int]
 
 
-def basis_metrics(agent: SAC) -> dict[str, float]:
-    """Return spread and norm of B, per network."""
-    metrics = {}
+def network_metrics(agent: SAC, batch: Batch) -> dict[str, Metric]:
+    """Return what can be said of each network on a batch: B, its phases, features and units."""
+    metrics: dict[str, Metric] = {}
+    inputs = {"actor": (batch.obs,), "critic": (batch.obs, batch.action)}
     for role, network in (("actor", agent.actor), ("critic", agent.critic)):
         for layer in _bases(network):
-            metrics[f"lff/{role}_B_std"] = layer.B.std().item()
-            metrics[f"lff/{role}_B_norm"] = layer.B.norm().item()
+            metrics |= _basis_metrics(role, layer, torch.cat(inputs[role], dim=-1))
+        seen = activations(network, *inputs[role])
+        if seen is not None:
+            finite = bool(seen.features.isfinite().all())
+            rank = effective_rank(seen.features).double().mean().item() if finite else math.nan
+            metrics[f"net/{role}_effective_rank"] = rank
+            metrics[f"net/{role}_dormant"] = dormant_share(seen.hidden)
     return metrics
+
+
+def _basis_metrics(role: str, layer: BasisLayer, x: Tensor) -> dict[str, Metric]:
+    B = layer.B.detach()
+    std = B.std().item()
+    phases = measure_phases(layer, x)
+    low, middle, high = phases.quantiles
+    return {
+        f"lff/{role}_B_std": std,
+        f"lff/{role}_B_norm": B.norm().item(),
+        f"lff/{role}_B_histogram": _histogram(B, std),
+        f"lff/{role}_phase_q05": low,
+        f"lff/{role}_phase_q50": middle,
+        f"lff/{role}_phase_q95": high,
+        f"lff/{role}_wave_share": phases.wave_share,
+    }
+
+
+def _histogram(B: Tensor, std: float) -> list[int]:
+    place = (B.flatten() / max(std, 1e-30) + 4) * (BINS / 8)
+    counts = torch.bincount(place.nan_to_num().clamp(0, BINS - 1).long(), minlength=BINS)
+    return [int(count) for count in counts]
 
 
 def first_bad_tensor(agent: SAC) -> str | None:
@@ -29,10 +68,16 @@ def first_bad_tensor(agent: SAC) -> str | None:
 
 
 class DivergenceWatch:
-    """Tells, once, when |Q| passes what the rewards can give: r_max / (1 - γ)."""
+    """Tells, once, when |Q| passes what rewards and entropy can give.
 
-    def __init__(self, gamma: float) -> None:
+    The bound is (r_max + α |A| log 2) / (1 - γ): r_max is the largest |reward| seen, and no policy
+    on [-1, 1]^|A| has more entropy than |A| log 2.  Without the second part SAC on a task of small
+    rewards would be called divergent from its first update on.
+    """
+
+    def __init__(self, gamma: float, *, action_dim: int) -> None:
         self.gamma = gamma
+        self.action_dim = action_dim
         self.largest_reward = 0.0
         self.seen_at: int | None = None
 
@@ -40,21 +85,29 @@ class DivergenceWatch:
         """Take note of a reward."""
         self.largest_reward = max(self.largest_reward, abs(value))
 
-    @property
-    def bound(self) -> float:
-        """The largest |Q| that the rewards seen so far can give, entropy left aside."""
-        return self.largest_reward / (1 - self.gamma)
+    def bound(self, alpha: float) -> float:
+        """Return the largest |Q| that the rewards seen so far can give at this temperature."""
+        entropy = alpha * self.action_dim * math.log(2)
+        return (self.largest_reward + entropy) / (1 - self.gamma)
 
-    def look(self, q_max: float, env_step: int) -> str | None:
-        """Return a warning if |Q| has just passed the bound for the first time."""
-        if self.seen_at is not None or not (q_max > self.bound or math.isnan(q_max)):
-            return None
+    def passed(self, q_max: float, alpha: float, env_step: int) -> bool:
+        """Tell whether |Q| has just passed the bound for the first time."""
+        if self.seen_at is not None or q_max <= self.bound(alpha):
+            return False
         self.seen_at = env_step
+        return True
+
+    def explain(self, q: Tensor, alpha: float) -> str:
+        """Say what was seen, in which critic, and what usually causes it; q is (critic, batch)."""
+        largest = q.abs().amax(dim=1)
+        worst = int(largest.argmax())
         return (
-            f"|Q| of the critic reached {q_max:.3g} at step {env_step:,}, more than the rewards "
-            f"seen can give, r_max/(1-γ) = {self.bound:.3g}. Usual causes: no target network or "
-            "a fast one, a learning rate too high, reward or observation scale, a network that "
-            "extrapolates. Try LFF, layer normalisation, or a slower target."
+            f"|Q| passed what rewards and entropy can give at step {self.seen_at:,}: critic "
+            f"{worst + 1} of {len(q)} says {largest[worst].item():.3g}, and "
+            f"(r_max + α|A| log 2)/(1-γ) is {self.bound(alpha):.3g} with "
+            f"r_max {self.largest_reward:.3g}. Usual causes: no target network or a fast one, a "
+            "learning rate too high, the scale of rewards or observations, a network that "
+            "extrapolates. Try LFF, --layer-norm, or a slower target."
         )
 
     def state(self) -> dict[str, Any]:

@@ -20,11 +20,17 @@ from torch import Tensor
 from lff.algos import SAC
 from lff.core.errors import InterruptedRunError, NonFiniteError
 from lff.core.seeding import env_seed, stream_seed
-from lff.data import Replay
+from lff.data import Batch, Replay
 from lff.envs.base import Env, Obs
 from lff.store import Checkpoint, RunDir, SegmentRef
+from lff.training.compiling import compile_update
 from lff.training.config import TrainConfig
-from lff.training.diagnostics import DivergenceWatch, basis_metrics, first_bad_tensor
+from lff.training.diagnostics import (
+    BATCH_SIZE,
+    DivergenceWatch,
+    first_bad_tensor,
+    network_metrics,
+)
 from lff.training.evaluate import MakeEnv, evaluate
 
 STREAMS = ("exploration", "replay", "update")
@@ -70,13 +76,13 @@ class OffPolicyRun:
             name: torch.Generator().manual_seed(stream_seed(config.seed, name)) for name in STREAMS
         }
         self.at = Counters()
-        self.divergence = DivergenceWatch(config.algo.gamma)
+        self.divergence = DivergenceWatch(config.algo.gamma, action_dim=action_dim)
         self.warning = ""
         self.last: dict[str, float] = {}
         self._metrics: dict[str, Tensor] = {}
         self._update = self.agent.update
         if config.compile:
-            self._update = torch.compile(self.agent.update, fullgraph=True, dynamic=False)
+            self._update = compile_update(self.agent.update)
         self._obs: Obs = np.empty(0, np.float32)
         self._interrupted = False
         self._due = False
@@ -145,7 +151,12 @@ class OffPolicyRun:
         loss = (self._metrics["train/critic_loss"] + self._metrics["train/actor_loss"]).item()
         if not math.isfinite(loss):
             raise self._broken()
-        self.at.q_max = max(self.at.q_max, self._metrics["train/q_max"].item())
+        q_max, alpha = (self._metrics[f"train/{name}"].item() for name in ("q_max", "alpha"))
+        self.at.q_max = max(self.at.q_max, q_max)
+        if self.divergence.passed(q_max, alpha, self.at.env_step):
+            q = self.agent.critic(batch.obs, batch.action).squeeze(-1)
+            self.warning = self.divergence.explain(q, alpha)
+            self.watch(self, "warning")
 
     def _begin_episode(self) -> None:
         """Reset with a seed of the episode's own, so that it does not matter what came before."""
@@ -170,17 +181,18 @@ class OffPolicyRun:
             )
 
     def _log(self) -> None:
-        row = {name: value.item() for name, value in self._metrics.items()}
-        row |= self.last | basis_metrics(self.agent)
+        row: dict[str, Any] = {name: value.item() for name, value in self._metrics.items()}
+        row |= self.last | network_metrics(self.agent, self._look())
         if self._metrics:
             row["train/q_max"] = self.at.q_max
-            warning = self.divergence.look(self.at.q_max, self.at.env_step)
-            if warning:
-                self.warning = warning
-                self.watch(self, "warning")
         self.at.q_max = 0.0
         counts = {"updates": self.at.updates, "episode": self.at.episode}
         self.run.metrics.append({"env_step": self.at.env_step, **counts, **row})
+
+    def _look(self) -> Batch:
+        """Draw a batch from a stream of its own, so that looking changes nothing."""
+        seed = stream_seed(self.config.seed, f"diagnostics/{self.at.env_step}")
+        return self.replay.sample(BATCH_SIZE, torch.Generator().manual_seed(seed))
 
     def _evaluate(self) -> None:
         result = evaluate(

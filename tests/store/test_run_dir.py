@@ -116,6 +116,21 @@ def test_another_config_is_refused_with_the_fields_that_differ(tmp_path):
     assert from_dict(Config, RunDir(tmp_path).config) == Config()
 
 
+def test_a_config_older_than_a_field_is_the_same_run(tmp_path):
+    """A field that was added since, at its default, makes no other run of it."""
+    run = RunDir(tmp_path)
+    with run.start(Config(), info=INFO):
+        run.save(100, {}, {}, final=True)
+    older = json.loads(run.config_file.read_text())
+    del older["seed"], older["net"]["sigma"]
+    run.config_file.write_text(json.dumps(older))
+    with pytest.raises(BadInputError, match=r"net\.sigma \(0\.01 there, 0\.1 here\)"):
+        run.start(Config(net=Net(sigma=0.1)), info=INFO).__enter__()
+    with run.start(Config(), info=INFO):
+        assert run.status == "finished"
+    assert run.config_file.read_text() == to_json(Config()) + "\n"
+
+
 def test_a_finished_run_is_extended(tmp_path):
     run = RunDir(tmp_path)
     with run.start(Config(), info=INFO):

@@ -113,7 +113,7 @@ class RunDir:
             self.path.mkdir(parents=True, exist_ok=True)
         with RunLock(self.path), contextlib.ExitStack() as stack:
             self._refuse_strangers()
-            self._refuse_other_config(text, may_differ)
+            self._refuse_other_config(config, text, may_differ)
             self._lay_out(text, info)
             for name, path in (("metrics", self.metrics_file), ("timing", self.timing_file)):
                 self._open[name] = MetricsFile(path)
@@ -197,12 +197,13 @@ class RunDir:
             constraint = f"empty or a run (here are {names} and no {self.config_file.name})"
             raise BadInputError("dir", str(self.path), constraint, "use another --dir")
 
-    def _refuse_other_config(self, text: bytes, may_differ: Collection[str]) -> None:
+    def _refuse_other_config(self, config: Any, text: bytes, may_differ: Collection[str]) -> None:
         if not self.config_file.exists():
             return
         stored = read_bytes(self.config_file)
         if stored == text:
             return
+        stored = _completed(config, stored)
         there = _flat(loads(stored, self.config_file))
         here = _flat(loads(text, self.config_file))
         names = sorted(n for n in {*there, *here} if there.get(n) != here.get(n))
@@ -216,7 +217,8 @@ class RunDir:
                 f"of a run of the same config: it differs in {list_}{more}",
                 "use another --dir",
             )
-        checkpoints.reopen(self.path)
+        if names:
+            checkpoints.reopen(self.path)
         write_bytes(self.config_file, text)
 
     def _lay_out(self, text: bytes, info: Mapping[str, Any]) -> None:
@@ -251,6 +253,14 @@ def _is_scaffold(path: Path) -> bool:
     """True for what a start makes before it writes the config."""
     names = {LOCK, HOLDER, CHECKPOINTS, "replay", "evaluations"}
     return path.name in names or path.name.endswith(TEMPORARY)
+
+
+def _completed(config: Any, stored: bytes) -> bytes:
+    """Return a stored config with the fields that are newer than it, at their defaults."""
+    try:
+        return configs.to_json(configs.from_json(type(config), stored.decode())).encode() + b"\n"
+    except (ValueError, TypeError):  # of another kind, or not whole: compared as it stands
+        return stored
 
 
 def _flat(data: Any, prefix: str = "") -> dict[str, Any]:

@@ -20,6 +20,7 @@ from lff.training.off_policy import OffPolicyRun as OffPolicyRun
 from lff.training.presets import Preset as Preset
 from lff.training.presets import preset as preset
 from lff.training.presets import sac_config as sac_config
+from lff.training.reference import keep_reference
 
 PACKAGES = ("torch", "numpy", "gymnasium", "mujoco", "dm-control", "safetensors")
 
@@ -32,6 +33,7 @@ def train(
     watch: Callable[[OffPolicyRun, str], None] | None = None,
     command: list[str] | None = None,
     may_differ: tuple[str, ...] = (),
+    reference_episodes: int = 0,
 ) -> RunDir:
     """Train to the end in a run directory, or go on where an earlier start stopped.
 
@@ -42,6 +44,8 @@ def train(
         watch: told of every step, evaluation and warning.
         command: the command line to store.
         may_differ: fields that may differ from the stored config (``steps``, to extend a run).
+        reference_episodes: episodes of the random and of the zero policy to play once, for
+            ``evaluations/reference.json``.
     """
     torch.set_num_threads(config.threads)
     torch.set_flush_denormal(True)
@@ -59,6 +63,8 @@ def train(
 
     make_env(0).close()  # a task that cannot be made leaves no directory behind
     with run.start(config, info=info, may_differ=may_differ) as opened:
+        if reference_episodes:
+            keep_reference(opened, make_env, episodes=reference_episodes, seed=config.seed)
         OffPolicyRun(config, opened, make_env, watch=watch).train()
     return run
 

@@ -1,0 +1,62 @@
+"""Lemma 1: the neural tangent kernel of a two-layer network of Fourier features.
+
+    f(x) = √(2/m) Σ_i w_i sin(b_i·x) + v_i cos(b_i·x),   i = 1 … m/2,
+    w_i, v_i ~ N(0, 1),  b_i ~ N(0, σ² I)
+
+    k_W(x, x') = exp(-σ²‖x - x'‖² / 2)            gradients by w and v
+    k_B(x, x') = x·x' exp(-σ²‖x - x'‖² / 2)       gradients by B
+    NTK        = k_W + k_B
+
+For m → ∞; on the unit sphere this is (1 + cos θ) exp(σ²(cos θ - 1)).  There are m/2 rows in B: with
+m of them, as the text of the paper has it, the kernel would be twice as large.  The layer of
+``lff.nn`` takes sin(2πBx): give ``frequency_scale=2π`` for it (then b is 2πB, and the gradient by B
+brings another (2π)² to k_B).
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lff.core.checks import check_positive, check_scale
+from lff.ntk.points import as_pair
+
+
+@dataclass(frozen=True)
+class FourierKernels:
+    """The two parts of Lemma 1, each ``(points of x1, points of x2)``."""
+
+    weights: Tensor
+    """k_W, from the output weights."""
+    basis: Tensor
+    """k_B, from B."""
+
+    @property
+    def ntk(self) -> Tensor:
+        """Their sum."""
+        return self.weights + self.basis
+
+
+def fourier_kernels(
+    x1: Tensor, x2: Tensor | None, sigma: float, *, frequency_scale: float = 1.0
+) -> FourierKernels:
+    """Return both parts of the kernel in float64; ``x2=None`` stands for x1."""
+    first, second = as_pair(x1, x2)
+    check_scale("sigma", sigma)
+    scale = check_positive("frequency_scale", frequency_scale)
+    distance = torch.cdist(first, second, compute_mode="donot_use_mm_for_euclid_dist")
+    weights = torch.exp(-0.5 * (sigma * scale * distance).square())
+    return FourierKernels(weights=weights, basis=scale**2 * (first @ second.mT) * weights)
+
+
+def fourier_ntk(
+    x1: Tensor, x2: Tensor | None, sigma: float, *, frequency_scale: float = 1.0
+) -> Tensor:
+    """Return the kernel of Lemma 1 between two sets of points of any norm, in float64.
+
+    >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> fourier_ntk(x, x, 0.0)  # a kernel without frequencies is linear
+    tensor([[2., 1.],
+            [1., 2.]], dtype=torch.float64)
+    """
+    return fourier_kernels(x1, x2, sigma, frequency_scale=frequency_scale).ntk

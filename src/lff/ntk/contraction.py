@@ -1,0 +1,176 @@
+"""When is the Bellman update a contraction?  The conditions of the paper's appendix, computed.
+
+With K the tangent kernel of Q, ρ the replay distribution, α the learning rate and γ the discount,
+the update of a finite MDP contracts in the sup-norm if for every transition i
+
+    (1)  α K_ii ρ_i < 1
+    (2)  (1 + γ) Σ_{j≠i} |K_ij| ρ_j ≤ (1 - γ) K_ii ρ_i
+
+(Achiam et al., 2019).  For Lemma 1's kernel on N + 1 points of the unit sphere, x_i·x_j ≤ 1 - δ,
+and uniform ρ, (2) holds if σ² ≥ log[N (1 + γ)(2 - δ) / (2 (1 - γ))] / δ.  The theorem as printed
+asks for a small learning rate alone; it needs this bound as well, and practice is far from it.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from lff.core.checks import check_number, check_positive, check_size
+from lff.core.errors import BadInputError
+from lff.ntk.empirical import empirical_ntk
+from lff.ntk.points import as_points
+from lff.ntk.spectrum import as_kernel
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """Both conditions, transition by transition."""
+
+    step: Tensor
+    """α K_ii ρ_i; condition (1) asks for less than 1."""
+    coupling: Tensor
+    """(1 + γ) Σ_{j≠i} |K_ij| ρ_j / ((1 - γ) K_ii ρ_i); condition (2) asks for at most 1."""
+
+    @property
+    def small_steps(self) -> bool:
+        """Whether (1) holds everywhere."""
+        return bool((self.step < 1).all())
+
+    @property
+    def weak_coupling(self) -> bool:
+        """Whether (2) holds everywhere."""
+        return bool((self.coupling <= 1).all())
+
+    @property
+    def contracts(self) -> bool:
+        """Whether the theorem promises a contraction; if not, it says nothing."""
+        return self.small_steps and self.weak_coupling
+
+    def __str__(self) -> str:
+        """Say how far from the promise it is."""
+        verdict = "contracts" if self.contracts else "no promise"
+        return (
+            f"{verdict}: largest α K ρ {self.step.max().item():.3g} (below 1 asked), "
+            f"largest coupling {self.coupling.max().item():.3g} (at most 1 asked)"
+        )
+
+
+def conditions(
+    kernel: Tensor, *, gamma: float, lr: float, distribution: Tensor | None = None
+) -> Contraction:
+    """Return both conditions for a kernel and a replay distribution, uniform if None."""
+    matrix = as_kernel(kernel)
+    gamma = _discount(gamma)
+    check_positive("lr", lr)
+    density = _density(distribution, len(matrix))
+    own = matrix.diagonal() * density
+    others = matrix.abs() @ density - matrix.diagonal().abs() * density
+    coupling = (1 + gamma) * others.clamp_min(0) / ((1 - gamma) * own).clamp_min(1e-300)
+    return Contraction(step=lr * own, coupling=coupling)
+
+
+def sigma_bound(points: int, *, gamma: float, delta: float) -> float:
+    """Return the σ (of Lemma 1, without 2π) from which on the theorem holds on the unit sphere.
+
+    Args:
+        points: number of points, N + 1.
+        gamma: discount.
+        delta: 1 minus the largest inner product of two points.
+
+    >>> round(sigma_bound(32, gamma=0.99, delta=1 - math.cos(2 * math.pi / 32)), 1)
+    21.3
+    """
+    check_size("points", points)
+    gamma = _discount(gamma)
+    if not 0 < check_number("delta", delta) <= 2:
+        raise BadInputError("delta", delta, "in (0, 2]", "it is 1 - max x_i·x_j of unit vectors")
+    inside = (points - 1) * (1 + gamma) * (2 - delta) / (2 * (1 - gamma))
+    return math.sqrt(max(0.0, math.log(inside)) / delta) if inside > 0 else 0.0
+
+
+def bellman_operator(
+    kernel: Tensor,
+    following: Tensor,
+    *,
+    gamma: float,
+    lr: float,
+    distribution: Tensor | None = None,
+) -> Tensor:
+    """Return M of one step of kernel Q-learning, Q - Q* -> M (Q - Q*), for policy evaluation.
+
+    Q ← Q + α K D_ρ (r + γ P Q - Q), with P = ``following`` the transition matrix between
+    state-actions; M = I - α K D_ρ (I - γ P).  Its sup-norm is the largest row sum of |M|.
+    """
+    matrix = as_kernel(kernel)
+    step = as_points("following", following)
+    density = _density(distribution, len(matrix))
+    unit = torch.eye(len(matrix), dtype=torch.float64)
+    return unit - lr * (matrix * density) @ (unit - _discount(gamma) * step)
+
+
+def check(
+    q_module: nn.Module,
+    x: Tensor,
+    x_next: Tensor,
+    gamma: float,
+    lr: float,
+    *,
+    distribution: Tensor | None = None,
+) -> "QCheck":
+    """Judge a real Q-network on real replay data.
+
+    Args:
+        q_module: maps ``(points, obs + action)`` to one value each.
+        x: state-actions of the replay.
+        x_next: the state-actions that the bootstrap looks at.
+        gamma: discount.
+        lr: learning rate of gradient descent on ½ Σ ρ (Q - y)²; Adam's rate is no such thing.
+        distribution: ρ, uniform if None.
+
+    Beside the theorem's conditions it returns the exact spectral radius of the linearised update
+    δ -> (I - α (K(x,x) - γ K(x_next,x)) D_ρ) δ on the temporal-difference errors of these
+    transitions: below 1 they die out to first order, above 1 they grow.
+    """
+    kernel = empirical_ntk(q_module, x).ntk.double()
+    cross = empirical_ntk(q_module, x_next, x).ntk.double()
+    if len(cross) != len(kernel):
+        sizes = (len(kernel), len(cross))
+        raise BadInputError("x and x_next", sizes, "equally many", "one next pair a transition")
+    density = _density(distribution, len(kernel))
+    moved = lr * (kernel - _discount(gamma) * cross) * density
+    unit = torch.eye(len(kernel), dtype=torch.float64)
+    radius = torch.linalg.eigvals(unit - moved).abs().max().item()
+    found = conditions(kernel, gamma=gamma, lr=lr, distribution=distribution)
+    return QCheck(conditions=found, spectral_radius=radius)
+
+
+@dataclass(frozen=True)
+class QCheck:
+    """What :func:`check` found."""
+
+    conditions: Contraction
+    spectral_radius: float
+    """Above 1 the temporal-difference errors of these transitions grow, to first order."""
+
+    def __str__(self) -> str:
+        """Write both on one line."""
+        verb = "grow" if self.spectral_radius > 1 else "do not grow"
+        return f"{self.conditions}; errors {verb} (spectral radius {self.spectral_radius:.6g})"
+
+
+def _discount(gamma: float) -> float:
+    if not 0 <= check_number("gamma", gamma) < 1:
+        raise BadInputError("gamma", gamma, "in [0, 1)", "use 0.99")
+    return gamma
+
+
+def _density(distribution: Tensor | None, size: int) -> Tensor:
+    if distribution is None:
+        return torch.full((size,), 1 / size, dtype=torch.float64)
+    density = torch.as_tensor(distribution, dtype=torch.float64)
+    if density.shape != (size,) or bool((density < 0).any()):
+        shape = tuple(density.shape)
+        raise BadInputError("distribution", shape, f"{size} numbers >= 0", "one a transition")
+    return density / density.sum()

@@ -37,7 +37,7 @@ _HOMES = {
     "match_width": "lff.nn.width",
     "train": "lff.training",
 }
-_ROOMS = ("algos", "core", "data", "envs", "figures", "nn", "stats", "store", "training")
+_ROOMS = ("algos", "core", "data", "envs", "figures", "nn", "ntk", "stats", "store", "training")
 
 __all__ = [*_HOMES]
 

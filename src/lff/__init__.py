@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lff.nn.net import NetConfig as NetConfig
     from lff.nn.width import match_width as match_width
     from lff.training import train as train
+    from lff.training.load import load as load
 
 __version__ = "0.1.0"
 
@@ -34,6 +35,7 @@ _HOMES = {
     "NetConfig": "lff.nn.net",
     "audit": "lff.nn.audit",
     "insert_front": "lff.nn.insert",
+    "load": "lff.training.load",
     "match_width": "lff.nn.width",
     "train": "lff.training",
 }

@@ -6,13 +6,27 @@ from typing import Any
 
 import tyro
 
+from lff.cli.audit import audit_command
+from lff.cli.compare import compare
+from lff.cli.export import export_command
+from lff.cli.play import play
+from lff.cli.rerun import rerun
 from lff.cli.resume import resume
 from lff.cli.show import show
 from lff.cli.train import train
 from lff.core.errors import BadInputError, RunError
 from lff.core.exit_codes import exit_code
 
-COMMANDS: dict[str, Callable[..., Any]] = {"train": train, "resume": resume, "show": show}
+COMMANDS: dict[str, Callable[..., Any]] = {
+    "train": train,
+    "resume": resume,
+    "show": show,
+    "compare": compare,
+    "rerun": rerun,
+    "play": play,
+    "audit": audit_command,
+    "export": export_command,
+}
 
 
 def main() -> None:

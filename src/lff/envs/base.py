@@ -46,6 +46,11 @@ class Env(gymnasium.Env[Obs, Action]):
         self._rescale = bool((self._low != -1).any() or (self._high != 1).any())
         self._running = False
 
+    @property
+    def control_range(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The simulator's own range of actions, (low, high), that [-1, 1] is rescaled to."""
+        return self._low.copy(), self._high.copy()
+
     def step(self, action: Action) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Play ``action_repeat`` frames with this action; return what the last of them shows."""
         if not self._running:

@@ -1,0 +1,143 @@
+"""A trained policy as a file that needs no part of this package: ONNX, or torch's own archive.
+
+What is written is traced from ``agent.act`` itself, so that whatever the agent does to an
+observation is in it; the result is played against the agent before it is handed out.
+"""
+
+import contextlib
+import importlib.util
+import io
+import logging
+import warnings
+from collections.abc import Iterator
+from typing import Any, Literal, get_args
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from lff.core.checks import check_choice
+from lff.core.errors import BadInputError, RunError
+from lff.training.load import Policy
+
+Format = Literal["onnx", "pt2"]
+TOLERANCE = 1e-6
+"""Largest difference to the agent's own actions, in units of half the action range."""
+_NEEDED = ("onnx", "onnxscript", "onnxruntime")
+
+
+class MeanPolicy(nn.Module):
+    """Observations in, mean actions out: ``agent.act`` of a policy as a module."""
+
+    middle: Tensor
+    half_width: Tensor
+
+    def __init__(self, policy: Policy, *, native: bool = False) -> None:
+        """Hold the actor; ``native`` rescales from [-1, 1] to the simulator's own range."""
+        super().__init__()
+        self.actor = policy.agent.actor  # registered, so that its weights have names in the file
+        self._act = policy.agent.act
+        self._native = native
+        if native:
+            low, high = policy.action_range
+            self.register_buffer("middle", torch.from_numpy((low + high) / 2).float())
+            self.register_buffer("half_width", torch.from_numpy((high - low) / 2).float())
+
+    def forward(self, obs: Tensor) -> Tensor:
+        """Return ``(batch, action)`` for ``(batch, obs)``."""
+        action = self._act(obs)
+        return self.middle + action * self.half_width if self._native else action
+
+
+def export(policy: Policy, kind: Format, *, native: bool = False) -> bytes:
+    """Return the file's bytes; its input ``obs`` has a batch of any size.
+
+    Args:
+        policy: from :func:`lff.load`.
+        kind: ``onnx``, which needs the extra ``export``, or ``pt2`` for ``torch.export.load``.
+        native: actions in the simulator's own range instead of [-1, 1].
+    """
+    check_choice("format", kind, get_args(Format))
+    if kind == "onnx":
+        require_onnx()
+    module = MeanPolicy(policy, native=native).eval()
+    generator = torch.Generator().manual_seed(0)
+    example = torch.randn(5, policy.agent.obs_dim, generator=generator)
+    with _quiet():
+        data = _to_onnx(module, example) if kind == "onnx" else _to_pt2(module, example)
+        found = _play_onnx(data, example) if kind == "onnx" else _play_pt2(data, example)
+    expected = policy.act(example.numpy(), native=native)
+    scale = np.maximum(module.half_width.numpy(), 1.0) if native else np.ones(1)
+    error = float(np.max(np.abs(found - expected) / scale))
+    if not error <= TOLERANCE:
+        raise RunError(
+            f"the exported policy differs from the agent by {error:.2g}; nothing written"
+        )
+    return data
+
+
+def require_onnx() -> None:
+    """Raise unless the packages of the extra ``export`` are there."""
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        remedy = "pip install 'learned-fourier-features[export]', or write a .pt2"
+        raise BadInputError("onnx", f"no {', '.join(missing)}", "installed with its tools", remedy)
+
+
+def _program(module: nn.Module, example: Tensor) -> Any:
+    shapes = {"obs": {0: torch.export.Dim("batch")}}
+    program = torch.export.export(module, (example,), dynamic_shapes=shapes)
+    for node in program.graph.nodes:
+        node.meta.pop("stack_trace", None)  # paths of this machine
+    return program
+
+
+def _to_pt2(module: nn.Module, example: Tensor) -> bytes:
+    file = io.BytesIO()
+    torch.export.save(_program(module, example), file)
+    return file.getvalue()
+
+
+def _play_pt2(data: bytes, example: Tensor) -> Any:
+    with torch.inference_mode():
+        return torch.export.load(io.BytesIO(data)).module()(example).numpy()
+
+
+def _to_onnx(module: nn.Module, example: Tensor) -> bytes:
+    program = torch.onnx.export(
+        _program(module, example),
+        dynamo=True,
+        verbose=False,
+        input_names=["obs"],
+        output_names=["action"],
+    )
+    if program is None:
+        raise RunError("torch made no ONNX program; write a .pt2 instead")
+    proto = program.model_proto
+    for node in (*proto.graph.node, *(n for f in proto.functions for n in f.node)):
+        del node.metadata_props[:]
+    for value in (*proto.graph.input, *proto.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_param = "batch"
+    del proto.graph.value_info[:]  # shapes in between, under the old name of the batch
+    return bytes(proto.SerializeToString())
+
+
+def _play_onnx(data: bytes, example: Tensor) -> Any:
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    return session.run(["action"], {"obs": example.numpy()})[0]
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep torch's remarks about its own deprecations and absent optional parts to itself."""
+    logger = logging.getLogger("torch.onnx")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)

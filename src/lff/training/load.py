@@ -1,0 +1,201 @@
+"""A trained policy from its run directory: ``lff.load(RUN).act(obs)``.
+
+Reading only: no lock is taken and nothing is written, so that a run can be looked at while it goes
+on.  The networks are rebuilt from the stored config and filled from a checkpoint; the environment
+is not needed.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from lff.algos import SAC
+from lff.core.config import from_dict
+from lff.core.errors import BadInputError, BadTypeError, CorruptError, StorageError
+from lff.core.seeding import stream_seed
+from lff.envs import make
+from lff.store import Checkpoint, RunDir, SegmentRef, SegmentStore, find_refs, load_latest
+from lff.store import load as load_checkpoint
+from lff.training.config import TrainConfig
+
+AGENT = "agent/"
+"""How the names of the agent's tensors begin in a checkpoint."""
+Array = NDArray[np.float32]
+
+
+class Policy:
+    """What a run has learned.  Actions are in [-1, 1], as the environments of ``lff.envs`` take."""
+
+    def __init__(self, run: RunDir, config: TrainConfig, checkpoint: Checkpoint) -> None:
+        """Rebuild the agent that a checkpoint holds; use :func:`load`."""
+        self.run, self.config, self.checkpoint = run, config, checkpoint
+        self.agent = _agent(config, checkpoint)
+        self._generator = torch.Generator()
+        self._generator.seed()
+        self._range: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+
+    @property
+    def step(self) -> int:
+        """Environment steps that the run had made at the checkpoint."""
+        return self.checkpoint.step
+
+    @property
+    def passed_over(self) -> tuple[str, ...]:
+        """Newer checkpoints that were damaged, one line each."""
+        return self.checkpoint.passed_over
+
+    @property
+    def action_range(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The simulator's own range of actions, (low, high); makes the environment once."""
+        if self._range is None:
+            env = make(self.config.env, seed=0)
+            try:
+                low, high = env.control_range
+            finally:
+                env.close()
+            self._range = low, high
+        return self._range
+
+    def act(
+        self,
+        obs: ArrayLike,
+        *,
+        sample: bool = False,
+        seed: int | None = None,
+        native: bool = False,
+    ) -> Array:
+        """Return the action for one observation, or one for each row of a batch.
+
+        Args:
+            obs: shape ``(obs,)`` or ``(*batch, obs)``.
+            sample: draw from the policy, instead of its mean action.
+            seed: of the draw; without one, draws go on from an unseeded stream.
+            native: in the simulator's own range, for an environment that ``lff.envs`` did not make.
+        """
+        x = self._tensor("obs", obs, self.agent.obs_dim)
+        noise = None
+        if sample:
+            generator = self._generator
+            if seed is not None:
+                generator = torch.Generator().manual_seed(stream_seed(seed, "act"))
+            noise = torch.randn(*x.shape[:-1], self.agent.action_dim, generator=generator)
+        action: Array = self.agent.act(x, noise).numpy().copy()
+        if not native:
+            return action
+        low, high = self.action_range
+        scaled: Array = (low + (action.astype(float) + 1) * 0.5 * (high - low)).astype(np.float32)
+        return scaled
+
+    def q(self, obs: ArrayLike, action: ArrayLike) -> Array:
+        """Return every critic's value, shape ``(critic, *batch)``; SAC uses ``.min(axis=0)``.
+
+        The action is in [-1, 1].
+        """
+        x = self._tensor("obs", obs, self.agent.obs_dim)
+        a = self._tensor("action", action, self.agent.action_dim)
+        if x.shape[:-1] != a.shape[:-1]:
+            shapes = tuple(x.shape), tuple(a.shape)
+            remedy = "give one action for each observation"
+            raise BadInputError("obs and action", shapes, "of one batch shape", remedy)
+        rows, columns = (t.reshape(-1, t.shape[-1]) for t in (x, a))
+        with torch.inference_mode():
+            q = self.agent.q(self.agent.critic_adam.parameters, rows, columns)
+        values: Array = q.reshape(len(q), *x.shape[:-1]).numpy().copy()
+        return values
+
+    def __repr__(self) -> str:
+        return f"Policy({str(self.run.path)!r}, env={self.config.env!r}, step={self.step})"
+
+    def _tensor(self, name: str, value: ArrayLike, width: int) -> Tensor:
+        try:
+            array = np.array(value, dtype=np.float32)
+        except (TypeError, ValueError):
+            remedy = "pass a numpy array"
+            raise BadTypeError(name, type(value).__name__, "an array of numbers", remedy) from None
+        if array.ndim == 0 or array.shape[-1] != width:
+            remedy = f"use an observation of {self.config.env}" if name == "obs" else "use act"
+            raise BadInputError(name, array.shape, f"{width} wide on its last axis", remedy)
+        return torch.from_numpy(array)
+
+
+def load(run: Path | str, *, checkpoint: int | str = "latest") -> Policy:
+    """Return the policy of a run, finished or still going on; nothing is written.
+
+    Args:
+        run: the run directory.
+        checkpoint: ``"latest"`` (if it is damaged, the one before, with a warning that names the
+            file), ``"final"``, or the step of a checkpoint that is kept.
+    """
+    folder = find_run(run)
+    config = from_dict(TrainConfig, folder.config)
+    if checkpoint == "latest":
+        found = load_latest(folder.path)
+        if found is None:
+            remedy = f"wait for the first; one is made every {config.checkpoint_every:,} steps"
+            raise BadInputError("run", str(run), "a run with a checkpoint", remedy)
+        return Policy(folder, config, found)
+    name = checkpoint if isinstance(checkpoint, str) else f"step-{checkpoint:09d}"
+    kept = sorted(path.name for path in folder.checkpoints.glob("*") if not path.suffix)
+    if name not in kept:
+        names = ", ".join("final" if n == "final" else str(int(n[5:])) for n in kept) or "none"
+        raise BadInputError("checkpoint", checkpoint, "latest or one that is kept", f"use {names}")
+    return Policy(folder, config, load_checkpoint(folder.checkpoints / name))
+
+
+def find_run(path: Path | str) -> RunDir:
+    """Return the run directory, or raise if there is none."""
+    run = RunDir(path)
+    if run.status == "empty":
+        raise BadInputError("run", str(path), "a run directory", "start one with lff train")
+    return run
+
+
+def _agent(config: TrainConfig, checkpoint: Checkpoint) -> SAC:
+    """Build the agent whose tensors have the names and shapes of the checkpoint's.
+
+    The size of an observation is stored, that of an action shows in the actor's last layer.
+    """
+    tensors = {
+        name.removeprefix(AGENT): value
+        for name, value in checkpoint.tensors.items()
+        if name.startswith(AGENT)
+    }
+    if "obs" not in checkpoint.tensors or not tensors:
+        raise CorruptError(f"{checkpoint.path} holds no agent; it is not ours")
+    obs_dim = checkpoint.tensors["obs"].numel()
+    shapes = {name: value.shape for name, value in tensors.items()}
+    heads = {n for name, s in shapes.items() if name.startswith("actor/") for n in s}
+    for action_dim in sorted(n // 2 for n in heads if n >= 2 and n % 2 == 0):
+        weights = torch.Generator().manual_seed(stream_seed(config.seed, "weights"))
+        agent = SAC(config.algo, obs_dim, action_dim, generator=weights)
+        if {name: value.shape for name, value in agent.state().items()} == shapes:
+            agent.load_state(tensors)
+            return agent
+    raise CorruptError(
+        f"{checkpoint.path} holds an agent of another config than {config.env}'s; "
+        "was it written by another version?"
+    )
+
+
+def replay_sample(policy: Policy, rows: int = 2048) -> tuple[Tensor, Tensor] | None:
+    """Return the last stored observations, as the networks see them, and actions of the run.
+
+    None if they are gone.
+    """
+    refs: list[SegmentRef] = []
+    for ref in reversed([*find_refs(policy.checkpoint.meta)]):
+        refs.insert(0, ref)
+        if sum(r.count for r in refs) >= rows:
+            break
+    if not refs or not policy.run.replay.is_dir():
+        return None
+    try:
+        arrays = SegmentStore(policy.run.replay).read(refs)
+    except StorageError:
+        return None  # copied without its replay, or overtaken by a run that goes on
+    obs, action = (torch.from_numpy(arrays[name][-rows:]) for name in ("obs", "action"))
+    normalize = getattr(policy.agent, "normalize", None)
+    return (obs if normalize is None else normalize(obs)), action

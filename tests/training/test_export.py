@@ -1,0 +1,34 @@
+"""What export refuses; what it writes is tested in tests/cli/test_run_tools.py."""
+
+import numpy as np
+import pytest
+
+import lff
+from lff.core import BadInputError
+from lff.core.errors import RunError
+from lff.training import export as exports
+from lff.training import train
+from tests.training.runs import small
+
+
+def test_a_missing_extra_is_one_line(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "onnx" else name)
+    with pytest.raises(BadInputError, match=r"no onnx.*learned-fourier-features\[export\]"):
+        exports.require_onnx()
+
+
+def test_a_file_that_acts_otherwise_is_not_handed_out(monkeypatch, tmp_path):
+    train(small("probe/action", steps=101), directory=tmp_path / "run")
+    policy = lff.load(tmp_path / "run")
+    monkeypatch.setattr(exports, "_to_pt2", lambda _module, _example: b"file")
+    for error, good in ((9e-7, True), (2e-6, False), (np.nan, False)):
+        monkeypatch.setattr(
+            exports, "_play_pt2", lambda _, x, by=error: policy.act(x).astype(float) + by
+        )
+        if good:
+            assert exports.export(policy, "pt2") == b"file"
+        else:
+            with pytest.raises(RunError, match=r"differs from the agent by .*; nothing written"):
+                exports.export(policy, "pt2")
+    with pytest.raises(BadInputError, match="format must be one of onnx, pt2"):
+        exports.export(policy, "zip")

@@ -10,7 +10,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -191,6 +191,7 @@ class OffPolicyRun:
             env_step=self.at.env_step,
         )
         self.last_return = result.metrics()["eval/return"]
+        self.run.write_evaluation(self.at.env_step, asdict(result))
         self.run.metrics.append({"env_step": self.at.env_step, **result.metrics()})
         self.watch(self, "eval")
 

@@ -200,6 +200,7 @@ class OffPolicyRun:
         if len(new["reward"]):
             self.at.segments.append(self.run.segments.append(new).to_json())
             self.at.stored = self.replay.total
+        self._forget_old_segments()
         tensors: dict[str, Tensor | np.ndarray] = {
             f"agent/{name}": value for name, value in self.agent.state().items()
         }
@@ -213,6 +214,15 @@ class OffPolicyRun:
             "divergence": self.divergence.state(),
         }
         self.run.save(self.at.env_step, tensors, meta, final=final)
+        if self.at.segments:  # what the checkpoint before refers to stays until it goes
+            self.run.drop_replay_before(SegmentRef.from_json(self.at.segments[0]))
+
+    def _forget_old_segments(self) -> None:
+        """Let go of segments whose every transition the ring has overwritten."""
+        segments = self.at.segments
+        spare = sum(ref["count"] for ref in segments) - len(self.replay)
+        while segments and spare >= segments[0]["count"]:
+            spare -= segments.pop(0)["count"]
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         tensors, meta = checkpoint.tensors, checkpoint.meta

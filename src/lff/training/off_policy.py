@@ -28,6 +28,8 @@ from lff.training.diagnostics import DivergenceWatch, basis_metrics, first_bad_t
 from lff.training.evaluate import MakeEnv, evaluate
 
 STREAMS = ("exploration", "replay", "update")
+PATIENCE = 1.0
+"""Seconds in which a second signal is taken for the first one's echo."""
 Watch = Callable[["OffPolicyRun", str], None]
 
 
@@ -78,29 +80,29 @@ class OffPolicyRun:
         if config.compile:
             self._update = torch.compile(self.agent.update, fullgraph=True, dynamic=False)
         self._obs: Obs = np.empty(0, np.float32)
-        self._interrupted = False
+        self._interrupted = self._told = False
         self._due = False
         self.last_return: float | None = None
 
     def train(self) -> None:
         """Run to the end, from the newest checkpoint if there is one."""
-        checkpoint = self.run.resume()
-        if checkpoint is None:
-            self._begin_episode()
-        else:
-            self._restore(checkpoint)
-        start, steps = time.perf_counter(), self.at.env_step
         with self._signals():
+            checkpoint = self.run.resume()
+            if checkpoint is None:
+                self._begin_episode()
+            else:
+                self._restore(checkpoint)
+            start, steps = time.perf_counter(), self.at.env_step
             while self.at.env_step < self.config.steps:
                 before = self.at.env_step
                 ended = self._step()
                 self._housekeeping(before, ended=ended)
                 self.watch(self, "step")
-        seconds = time.perf_counter() - start
-        rate = (self.at.env_step - steps) / max(seconds, 1e-9)
-        if checkpoint is None or checkpoint.path.name != "final":
-            self.run.timing.append({"env_step": self.at.env_step, "steps_per_second": rate})
-            self._save(final=True)
+            seconds = time.perf_counter() - start
+            rate = (self.at.env_step - steps) / max(seconds, 1e-9)
+            if checkpoint is None or checkpoint.path.name != "final":
+                self.run.timing.append({"env_step": self.at.env_step, "steps_per_second": rate})
+                self._save(final=True)
 
     def _step(self) -> bool:
         """Act once and learn from it; return whether an episode ended."""
@@ -161,12 +163,26 @@ class OffPolicyRun:
             self._evaluate()
         due = _crossed(before, now, config.checkpoint_every) or self._interrupted
         self._due = self._due or due
-        if self._due and (ended or self.env.can_save_state) and now < config.steps:
+        if now >= config.steps:
+            return  # the final checkpoint comes next, signal or not
+        if self._due and (ended or self.env.can_save_state):
             self._save()
             self._due = False
         if self._interrupted:
+            self._stop()
+
+    def _stop(self) -> None:
+        """Stop if the checkpoint is written; if it must wait for the episode's end, say so."""
+        if not self._due:
             raise InterruptedRunError(
-                f"stopped at step {now:,} of {config.steps:,}; run the same command to go on"
+                f"stopped at step {self.at.env_step:,} of {self.config.steps:,}; run the same "
+                "command to go on"
+            )
+        if not self._told:
+            self._told = True
+            self._warn(
+                "this environment cannot save its state: going on to the end of the episode, to "
+                "write a checkpoint there; a second signal stops at once"
             )
 
     def _log(self) -> None:
@@ -176,11 +192,14 @@ class OffPolicyRun:
             row["train/q_max"] = self.at.q_max
             warning = self.divergence.look(self.at.q_max, self.at.env_step)
             if warning:
-                self.warning = warning
-                self.watch(self, "warning")
+                self._warn(warning)
         self.at.q_max = 0.0
         counts = {"updates": self.at.updates, "episode": self.at.episode}
         self.run.metrics.append({"env_step": self.at.env_step, **counts, **row})
+
+    def _warn(self, text: str) -> None:
+        self.warning = text
+        self.watch(self, "warning")
 
     def _evaluate(self) -> None:
         result = evaluate(
@@ -261,10 +280,21 @@ class OffPolicyRun:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """On SIGINT and SIGTERM finish the step, write a checkpoint, then stop."""
+        """On SIGINT and SIGTERM write a checkpoint as soon as there can be one, then stop.
+
+        A second signal, a while after the first, stops at once: what came after the last
+        checkpoint will be done again.
+        """
+        first = math.inf
+        at_once = False
 
         def stop(*_: object) -> None:
+            nonlocal first, at_once
+            first = min(first, time.monotonic())
             self._interrupted = True
+            if time.monotonic() - first > PATIENCE:
+                at_once = True
+                raise KeyboardInterrupt
 
         try:
             old = {s: signal.signal(s, stop) for s in (signal.SIGINT, signal.SIGTERM)}
@@ -273,6 +303,13 @@ class OffPolicyRun:
             return
         try:
             yield
+        except BaseException as error:
+            if at_once:  # whatever became of the KeyboardInterrupt on its way
+                raise InterruptedRunError(
+                    f"stopped at once at step {self.at.env_step:,}, without a checkpoint; run the "
+                    "same command to go on from the last one"
+                ) from error
+            raise
         finally:
             for number, handler in old.items():
                 signal.signal(number, handler)

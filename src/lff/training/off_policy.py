@@ -28,6 +28,8 @@ from lff.training.diagnostics import DivergenceWatch, basis_metrics, first_bad_t
 from lff.training.evaluate import MakeEnv, evaluate
 
 STREAMS = ("exploration", "replay", "update")
+LARGEST = float(np.finfo(np.float32).max)
+"""What passes it is an infinity in the replay."""
 PATIENCE = 1.0
 """Seconds in which a second signal is taken for the first one's echo."""
 Watch = Callable[["OffPolicyRun", str], None]
@@ -202,6 +204,7 @@ class OffPolicyRun:
         self.watch(self, "warning")
 
     def _evaluate(self) -> None:
+        self._check_agent()
         result = evaluate(
             self.agent,
             self.make_env,
@@ -215,6 +218,7 @@ class OffPolicyRun:
         self.watch(self, "eval")
 
     def _save(self, *, final: bool = False) -> None:
+        self._check_agent()
         new = self.replay.since(self.at.stored)
         if len(new["reward"]):
             self.at.segments.append(self.run.segments.append(new).to_json())
@@ -264,6 +268,11 @@ class OffPolicyRun:
         """Bring the simulator up before its state is set; counters stay as they were."""
         self.env.reset(seed=env_seed(self.config.seed, f"train/{self.at.episode}"))
 
+    def _check_agent(self) -> None:
+        """A bad gradient leaves this update's loss finite: look before anything is kept of it."""
+        if first_bad_tensor(self.agent) is not None:
+            raise self._broken()
+
     def _broken(self) -> NonFiniteError:
         name = first_bad_tensor(self.agent) or "the loss"
         return NonFiniteError(
@@ -272,7 +281,7 @@ class OffPolicyRun:
         )
 
     def _check_finite(self, what: str, value: Any) -> None:
-        if not np.isfinite(value).all():
+        if not (np.abs(value) <= LARGEST).all():  # a NaN compares as False
             raise NonFiniteError(
                 f"the environment gave a non-finite {what} at step {self.at.env_step:,}; the last "
                 f"good checkpoint is kept in {self.run.path}; mend the environment"

@@ -128,7 +128,7 @@ class RunDir:
         killed :meth:`save` had still to do (tidy up, write the CSV) is done.
         """
         checkpoints.adopt(self.path)
-        found = checkpoints.load_latest(self.path)
+        found = checkpoints.load_latest(self.path, check=self._check_replay)
         positions = found.meta.get(STORE, {}) if found else {}
         for name in ("metrics", "timing"):
             position = positions.get(name) if found else _START
@@ -195,6 +195,10 @@ class RunDir:
             if path.stem.isdecimal() and int(path.stem) > after:
                 with reported("remove", path):
                     path.unlink(missing_ok=True)
+
+    def _check_replay(self, checkpoint: Checkpoint) -> None:
+        for _ in self.segments.each(find_refs(checkpoint.meta)):
+            pass
 
     def _in_use(self) -> list[SegmentRef]:
         return [*find_refs([*checkpoints.kept_metas(self.path)])]

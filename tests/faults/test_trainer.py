@@ -108,7 +108,7 @@ def test_a_size_limit_stops_the_run_and_without_it_the_run_goes_on(tmp_path, who
 
 def test_a_full_then_a_read_only_disk(tmp_path, whole):
     words = commands.train_words("saved", "--dir", "disk/run")
-    with small_disk(tmp_path / "disk", size="5m") as disk:
+    with small_disk(tmp_path / "disk", size="2m") as disk:
         code, errors = commands.lff(tmp_path, words)
         assert code == 74, errors
         assert "the disk is full; free some space" in errors

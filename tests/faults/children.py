@@ -16,7 +16,7 @@ from lff.core import BusyError, StorageError
 from lff.store import RunDir, RunLock, find_refs
 
 context = multiprocessing.get_context("forkserver")
-context.set_forkserver_preload(["lff.store", "tests.faults.children"])
+context.set_forkserver_preload(["tests.faults.commands", "tests.faults.children"])
 
 
 def start(target, *args):

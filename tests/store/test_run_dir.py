@@ -224,3 +224,20 @@ def test_a_file_in_the_way(tmp_path):
         RunDir(tmp_path / "file" / "run").start(Config(), info=INFO),
     ):
         pass
+
+
+def test_evaluations_are_plain_and_those_after_the_checkpoint_go(tmp_path):
+    run = RunDir(tmp_path)
+    with run.start(Config(), info=INFO):
+        run.write_evaluation(10, {"returns": (1.0, float("nan")), "seeds": (3, 4)})
+        run.save(10, {}, {})
+        run.write_evaluation(20, {"returns": (2.0, np.float32(0.5))})
+        (run.evaluations / "notes.json").write_text("{}")
+    assert json.loads((run.evaluations / "000000010.json").read_text()) == {
+        "env_step": 10,
+        "returns": [1.0, None],
+        "seeds": [3, 4],
+    }
+    with run.start(Config(), info=INFO):
+        run.resume()
+    assert sorted(p.name for p in run.evaluations.iterdir()) == ["000000010.json", "notes.json"]

@@ -36,6 +36,7 @@ def train(
     num_critics: int = 2,
     action_repeat: int = 1,
     warmup_steps: int = 5_000,
+    replay_capacity: int = 1_000_000,
     updates_per_step: int = 1,
     eval_every: int = 10_000,
     eval_episodes: int = 10,
@@ -63,6 +64,7 @@ def train(
         num_critics: critics whose minimum is taken.
         action_repeat: frames that each action is played for.
         warmup_steps: steps with random actions before the first update.
+        replay_capacity: transitions kept; the oldest leave memory and disk.
         updates_per_step: updates per action.
         eval_every: steps between evaluations.
         eval_episodes: episodes of an evaluation.
@@ -99,6 +101,7 @@ def train(
         seed=seed,
         action_repeat=action_repeat,
         warmup_steps=warmup_steps,
+        replay_capacity=replay_capacity,
         updates_per_step=updates_per_step,
         eval_every=eval_every,
         eval_episodes=eval_episodes,

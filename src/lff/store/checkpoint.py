@@ -13,7 +13,7 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -90,10 +90,13 @@ def save(
     return target
 
 
-def load_latest(folder: Path) -> Checkpoint | None:
+def load_latest(
+    folder: Path, *, check: Callable[[Checkpoint], None] | None = None
+) -> Checkpoint | None:
     """Return the newest good checkpoint, or None if none was ever completed.
 
-    A damaged one is passed over with a warning that names its file.
+    A damaged one is passed over with a warning that names its file; so is one that ``check``, which
+    may look at what it refers to, refuses with a StorageError.
 
     Raises:
         CorruptError: there are checkpoints, and all of them are damaged.
@@ -103,6 +106,8 @@ def load_latest(folder: Path) -> Checkpoint | None:
     for path in _newest_first(Path(folder) / CHECKPOINTS):
         try:
             checkpoint = load(path)
+            if check:
+                check(checkpoint)
         except StorageError as error:
             if not os.path.lexists(path):
                 vanished = True
@@ -112,7 +117,7 @@ def load_latest(folder: Path) -> Checkpoint | None:
             continue
         return dataclasses.replace(checkpoint, passed_over=tuple(problems))
     if vanished:  # a reader without the lock, overtaken by the run: there are newer ones now
-        return load_latest(folder)
+        return load_latest(folder, check=check)
     if problems:
         many = f"no checkpoint in {folder} is good: {' | '.join(problems)}"
         raise CorruptError(f"{many}; restore one from a backup, or start in another --dir")

@@ -55,10 +55,10 @@ class MetricsFile:
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Add one row.  It survives a kill at once, a power cut after :meth:`sync`."""
-        plain = {name: _plain(name, value) for name, value in row.items()}
-        if type(plain.get(STEP)) is not int:
+        values = plain(row)
+        if type(values.get(STEP)) is not int:
             raise BadTypeError(STEP, row.get(STEP), "an integer", "count environment steps")
-        line = json.dumps(plain, sort_keys=True, allow_nan=False).encode() + b"\n"
+        line = json.dumps(values, sort_keys=True, allow_nan=False).encode() + b"\n"
         with reported("write", self.path, size=len(line)):
             try:
                 write_all(self._descriptor, line)
@@ -142,6 +142,11 @@ def rows_to_csv(rows: list[dict[str, Any]], path: Path) -> None:
     for row in rows:
         writer.writerow([_cell(row.get(name)) for name in (STEP, *names)])
     write_bytes(Path(path), text.getvalue().encode())
+
+
+def plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row as JSON can hold it: numbers of Python's own, null for NaN and infinity."""
+    return {name: _plain(name, value) for name, value in row.items()}
 
 
 def _plain(name: object, value: Any) -> Any:

@@ -23,7 +23,7 @@ from lff.store.atomic import (
 from lff.store.checkpoint import CHECKPOINTS, Checkpoint
 from lff.store.jsonfile import loads, read_json, write_json
 from lff.store.lock import HOLDER, LOCK, RunLock
-from lff.store.metrics import MetricsFile, read_rows, rows_to_csv
+from lff.store.metrics import STEP, MetricsFile, plain, read_rows, rows_to_csv
 from lff.store.segments import SegmentRef, SegmentStore, find_refs
 
 Status = Literal["empty", "started", "finished"]
@@ -124,11 +124,11 @@ class RunDir:
     def resume(self) -> Checkpoint | None:
         """Go back to the newest good checkpoint (None: to the very start), and return it.
 
-        Rows and segments written after it are removed: the run will write them again.  What a
+        Rows, segments and evaluations after it are removed: the run will write them again.  What a
         killed :meth:`save` had still to do (tidy up, write the CSV) is done.
         """
         checkpoints.adopt(self.path)
-        found = checkpoints.load_latest(self.path)
+        found = checkpoints.load_latest(self.path, check=self._check_replay)
         positions = found.meta.get(STORE, {}) if found else {}
         for name in ("metrics", "timing"):
             position = positions.get(name) if found else _START
@@ -141,6 +141,7 @@ class RunDir:
         self.segments.rewind(refs, protected=self._in_use())
         if refs:
             self.drop_replay_before(min(refs, key=lambda ref: ref.segment))
+        self._remove_evaluations(after=found.step if found else -1)
         if self.status == "finished":
             self.write_csv()
         return found
@@ -172,6 +173,12 @@ class RunDir:
         """Delete segments older than ``first`` that no kept checkpoint refers to."""
         return self.segments.drop_before(first, protected=self._in_use())
 
+    def write_evaluation(self, step: int, results: Mapping[str, Any]) -> Path:
+        """Write ``evaluations/000012345.json``: equal results, equal bytes, NaN as null."""
+        path = self.evaluations / f"{step:09d}.json"
+        write_json(path, plain({**results, STEP: step}))
+        return path
+
     def write_csv(self) -> None:
         """Write ``metrics.csv``, the rows of ``metrics.jsonl`` as one wide table."""
         rows_to_csv([*read_rows(self.metrics_file)], self.csv_file)
@@ -182,6 +189,16 @@ class RunDir:
         names = sorted({*then, *versions})
         pairs = {name: (then.get(name), versions.get(name)) for name in names}
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+    def _remove_evaluations(self, *, after: int) -> None:
+        for path in self.evaluations.glob("*.json"):
+            if path.stem.isdecimal() and int(path.stem) > after:
+                with reported("remove", path):
+                    path.unlink(missing_ok=True)
+
+    def _check_replay(self, checkpoint: Checkpoint) -> None:
+        for _ in self.segments.each(find_refs(checkpoint.meta)):
+            pass
 
     def _in_use(self) -> list[SegmentRef]:
         return [*find_refs([*checkpoints.kept_metas(self.path)])]

@@ -60,8 +60,13 @@ def _histogram(B: Tensor, std: float) -> list[int]:
 
 
 def first_bad_tensor(agent: SAC) -> str | None:
-    """Name the first tensor of the agent that holds a NaN or an infinity."""
-    for name, value in agent.state().items():
+    """Name the first tensor of the agent, in the order of an update, with a NaN or an infinity.
+
+    The moments of Adam come before the weights they move: theirs is the gradient.
+    """
+    state = agent.state()
+    for name in sorted(state, key=_turn):
+        value = state[name]
         if value.is_floating_point() and not bool(value.isfinite().all()):
             return name
     return None
@@ -118,6 +123,14 @@ class DivergenceWatch:
         """Continue from a checkpoint."""
         self.largest_reward = float(state["largest_reward"])
         self.seen_at = state["seen_at"]
+
+
+_ORDER = ("adam/critic/", "critic/", "adam/actor/", "actor/", "adam/alpha/", "alpha/", "target/")
+
+
+def _turn(name: str) -> int:
+    """Return when an update computes a tensor; sorting by it keeps the order of the layers."""
+    return next((i for i, part in enumerate(_ORDER) if name.startswith(part)), len(_ORDER))
 
 
 def _bases(network: nn.Module) -> Iterator[BasisLayer]:

@@ -27,6 +27,8 @@ class Evaluation:
     """min_i Q_i at the first state and action of each episode."""
     discounted: tuple[float, ...]
     """The discounted return that followed; Q also counts entropy and what lies beyond the limit."""
+    seeds: tuple[int, ...]
+    """What each episode was reset with."""
 
     def metrics(self) -> dict[str, float]:
         """Return the means that go into the metrics file."""
@@ -50,7 +52,7 @@ def evaluate(
     finally:
         env.close()
     returns, lengths, q_start, discounted = zip(*results, strict=True)
-    return Evaluation(returns, lengths, q_start, discounted)
+    return Evaluation(returns, lengths, q_start, discounted, tuple(seeds))
 
 
 def _play(agent: SAC, env: Env, seed: int) -> tuple[float, int, float, float]:

@@ -10,7 +10,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,10 @@ from lff.training.diagnostics import (
 from lff.training.evaluate import MakeEnv, evaluate
 
 STREAMS = ("exploration", "replay", "update")
+LARGEST = float(np.finfo(np.float32).max)
+"""What passes it is an infinity in the replay."""
+PATIENCE = 1.0
+"""Seconds in which a second signal is taken for the first one's echo."""
 Watch = Callable[["OffPolicyRun", str], None]
 
 
@@ -84,29 +88,29 @@ class OffPolicyRun:
         if config.compile:
             self._update = compile_update(self.agent.update)
         self._obs: Obs = np.empty(0, np.float32)
-        self._interrupted = False
+        self._interrupted = self._told = False
         self._due = False
         self.last_return: float | None = None
 
     def train(self) -> None:
         """Run to the end, from the newest checkpoint if there is one."""
-        checkpoint = self.run.resume()
-        if checkpoint is None:
-            self._begin_episode()
-        else:
-            self._restore(checkpoint)
-        start, steps = time.perf_counter(), self.at.env_step
         with self._signals():
+            checkpoint = self.run.resume()
+            if checkpoint is None:
+                self._begin_episode()
+            else:
+                self._restore(checkpoint)
+            start, steps = time.perf_counter(), self.at.env_step
             while self.at.env_step < self.config.steps:
                 before = self.at.env_step
                 ended = self._step()
                 self._housekeeping(before, ended=ended)
                 self.watch(self, "step")
-        seconds = time.perf_counter() - start
-        rate = (self.at.env_step - steps) / max(seconds, 1e-9)
-        if checkpoint is None or checkpoint.path.name != "final":
-            self.run.timing.append({"env_step": self.at.env_step, "steps_per_second": rate})
-            self._save(final=True)
+            seconds = time.perf_counter() - start
+            rate = (self.at.env_step - steps) / max(seconds, 1e-9)
+            if checkpoint is None or checkpoint.path.name != "final":
+                self.run.timing.append({"env_step": self.at.env_step, "steps_per_second": rate})
+                self._save(final=True)
 
     def _step(self) -> bool:
         """Act once and learn from it; return whether an episode ended."""
@@ -155,8 +159,7 @@ class OffPolicyRun:
         self.at.q_max = max(self.at.q_max, q_max)
         if self.divergence.passed(q_max, alpha, self.at.env_step):
             q = self.agent.critic(batch.obs, batch.action).squeeze(-1)
-            self.warning = self.divergence.explain(q, alpha)
-            self.watch(self, "warning")
+            self._warn(self.divergence.explain(q, alpha))
 
     def _begin_episode(self) -> None:
         """Reset with a seed of the episode's own, so that it does not matter what came before."""
@@ -172,12 +175,26 @@ class OffPolicyRun:
             self._evaluate()
         due = _crossed(before, now, config.checkpoint_every) or self._interrupted
         self._due = self._due or due
-        if self._due and (ended or self.env.can_save_state) and now < config.steps:
+        if now >= config.steps:
+            return  # the final checkpoint comes next, signal or not
+        if self._due and (ended or self.env.can_save_state):
             self._save()
             self._due = False
         if self._interrupted:
+            self._stop()
+
+    def _stop(self) -> None:
+        """Stop if the checkpoint is written; if it must wait for the episode's end, say so."""
+        if not self._due:
             raise InterruptedRunError(
-                f"stopped at step {now:,} of {config.steps:,}; run the same command to go on"
+                f"stopped at step {self.at.env_step:,} of {self.config.steps:,}; run the same "
+                "command to go on"
+            )
+        if not self._told:
+            self._told = True
+            self._warn(
+                "this environment cannot save its state: going on to the end of the episode, to "
+                "write a checkpoint there; a second signal stops at once"
             )
 
     def _log(self) -> None:
@@ -194,7 +211,12 @@ class OffPolicyRun:
         seed = stream_seed(self.config.seed, f"diagnostics/{self.at.env_step}")
         return self.replay.sample(BATCH_SIZE, torch.Generator().manual_seed(seed))
 
+    def _warn(self, text: str) -> None:
+        self.warning = text
+        self.watch(self, "warning")
+
     def _evaluate(self) -> None:
+        self._check_agent()
         result = evaluate(
             self.agent,
             self.make_env,
@@ -203,14 +225,17 @@ class OffPolicyRun:
             env_step=self.at.env_step,
         )
         self.last_return = result.metrics()["eval/return"]
+        self.run.write_evaluation(self.at.env_step, asdict(result))
         self.run.metrics.append({"env_step": self.at.env_step, **result.metrics()})
         self.watch(self, "eval")
 
     def _save(self, *, final: bool = False) -> None:
+        self._check_agent()
         new = self.replay.since(self.at.stored)
         if len(new["reward"]):
             self.at.segments.append(self.run.segments.append(new).to_json())
             self.at.stored = self.replay.total
+        self._forget_old_segments()
         tensors: dict[str, Tensor | np.ndarray] = {
             f"agent/{name}": value for name, value in self.agent.state().items()
         }
@@ -224,6 +249,15 @@ class OffPolicyRun:
             "divergence": self.divergence.state(),
         }
         self.run.save(self.at.env_step, tensors, meta, final=final)
+        if self.at.segments:  # what the checkpoint before refers to stays until it goes
+            self.run.drop_replay_before(SegmentRef.from_json(self.at.segments[0]))
+
+    def _forget_old_segments(self) -> None:
+        """Let go of segments whose every transition the ring has overwritten."""
+        segments = self.at.segments
+        spare = sum(ref["count"] for ref in segments) - len(self.replay)
+        while segments and spare >= segments[0]["count"]:
+            spare -= segments.pop(0)["count"]
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         tensors, meta = checkpoint.tensors, checkpoint.meta
@@ -246,6 +280,11 @@ class OffPolicyRun:
         """Bring the simulator up before its state is set; counters stay as they were."""
         self.env.reset(seed=env_seed(self.config.seed, f"train/{self.at.episode}"))
 
+    def _check_agent(self) -> None:
+        """A bad gradient leaves this update's loss finite: look before anything is kept of it."""
+        if first_bad_tensor(self.agent) is not None:
+            raise self._broken()
+
     def _broken(self) -> NonFiniteError:
         name = first_bad_tensor(self.agent) or "the loss"
         return NonFiniteError(
@@ -254,7 +293,7 @@ class OffPolicyRun:
         )
 
     def _check_finite(self, what: str, value: Any) -> None:
-        if not np.isfinite(value).all():
+        if not (np.abs(value) <= LARGEST).all():  # a NaN compares as False
             raise NonFiniteError(
                 f"the environment gave a non-finite {what} at step {self.at.env_step:,}; the last "
                 f"good checkpoint is kept in {self.run.path}; mend the environment"
@@ -262,10 +301,21 @@ class OffPolicyRun:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """On SIGINT and SIGTERM finish the step, write a checkpoint, then stop."""
+        """On SIGINT and SIGTERM write a checkpoint as soon as there can be one, then stop.
+
+        A second signal, a while after the first, stops at once: what came after the last
+        checkpoint will be done again.
+        """
+        first = math.inf
+        at_once = False
 
         def stop(*_: object) -> None:
+            nonlocal first, at_once
+            first = min(first, time.monotonic())
             self._interrupted = True
+            if time.monotonic() - first > PATIENCE:
+                at_once = True
+                raise KeyboardInterrupt
 
         try:
             old = {s: signal.signal(s, stop) for s in (signal.SIGINT, signal.SIGTERM)}
@@ -274,6 +324,13 @@ class OffPolicyRun:
             return
         try:
             yield
+        except BaseException as error:
+            if at_once:  # whatever became of the KeyboardInterrupt on its way
+                raise InterruptedRunError(
+                    f"stopped at once at step {self.at.env_step:,}, without a checkpoint; run the "
+                    "same command to go on from the last one"
+                ) from error
+            raise
         finally:
             for number, handler in old.items():
                 signal.signal(number, handler)

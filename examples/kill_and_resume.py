@@ -1,0 +1,201 @@
+"""Kill training runs with SIGKILL at random moments, resume them, compare every byte at the end.
+
+Each run is a process of the real command line.  It is killed, started again by the same command,
+killed again, and in the end left to finish; then final weights, metrics and evaluations must be
+those of a run that nobody killed.  Exit code 1 if one byte differs.
+"""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
+
+SCHEDULE = "--steps 240 --warmup-steps 60 --log-every 20 --eval-every 150 --eval-episodes 1"
+SETUPS = {
+    "cheetah LFF": "--env dmc/cheetah-run --net lff --checkpoint-every 25",
+    "hopper MLP, small replay": (
+        "--env gym/Hopper-v5 --net mlp --checkpoint-every 30 --replay-capacity 120"
+    ),
+    "own, cannot save its state": "--env kill_and_resume:make_env --net lff --checkpoint-every 10",
+    "cheetah MLP, no target": (
+        "--env dmc/cheetah-run --net mlp --target none --action-repeat 2 --checkpoint-every 40"
+    ),
+}
+
+
+class Swing(gymnasium.Env):
+    """A noisy swing; it cannot save its state, so it is checkpointed at episode starts."""
+
+    observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (2,), np.float32)
+    action_space = gymnasium.spaces.Box(-1.0, 1.0, (1,), np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        del options
+        super().reset(seed=seed)
+        self.place, self.count = self.np_random.normal(size=2), 0
+        return self.place.astype(np.float32), {}
+
+    def step(self, action):
+        angle, speed = self.place
+        speed += 0.1 * (action[0] - np.sin(angle)) + 0.01 * self.np_random.normal()
+        self.place, self.count = np.array([angle + 0.1 * speed, speed]), self.count + 1
+        return self.place.astype(np.float32), float(np.cos(angle)), False, self.count == 35, {}
+
+
+def make_env(*, seed):
+    del seed
+    return Swing()
+
+
+def start(folder, words):
+    command = [sys.executable, "-c", "from lff.cli.main import main; main()", "train", "sac"]
+    path = os.pathsep.join(filter(None, (str(Path(__file__).parent), os.environ.get("PYTHONPATH"))))
+    return subprocess.Popen(
+        [*command, *words, "--dir", str(folder)],
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(folder, words):
+    """Run to the end; return the seconds it took."""
+    begin = time.monotonic()
+    process = start(folder, words)
+    _, errors = process.communicate()
+    if process.returncode:
+        raise SystemExit(f"{folder}: exit code {process.returncode}\n{errors}")
+    return time.monotonic() - begin
+
+
+def results(folder):
+    """Return every byte that must be equal, by file name."""
+    names = ["checkpoints/final/tensors.safetensors", "metrics.jsonl", "metrics.csv"]
+    names += sorted(str(p.relative_to(folder)) for p in (folder / "evaluations").iterdir())
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+def half_written(folder):
+    """Return whether a checkpoint, a segment or a small file is being written."""
+    homes = (folder / "checkpoints", folder / "replay", folder)
+    names = (path.name for home in homes if home.is_dir() for path in home.iterdir())
+    return any(name.endswith((".new", ".tmp-lff")) for name in names)
+
+
+def kill(folder, words, rng, seconds):
+    """Start a run and kill it at a random moment; return when and where, None if it had ended."""
+    kind = rng.choice(["any", "any", "start", "checkpoint"])
+    process, begin = start(folder, words), time.monotonic()
+    until = begin + rng.uniform(0, seconds / 3 if kind == "start" else seconds)
+    while time.monotonic() < until and process.poll() is None:
+        time.sleep(0.002)
+    if kind == "checkpoint":
+        while process.poll() is None and not half_written(folder):
+            pass
+        time.sleep(rng.choice([0, rng.uniform(0, 0.02)]))
+    process.send_signal(signal.SIGKILL)  # nothing happens if it has ended
+    _, errors = process.communicate()
+    if process.returncode == 0:
+        return None
+    if process.returncode != -signal.SIGKILL:
+        raise SystemExit(f"{folder}: exit code {process.returncode}\n{errors}")
+    if half_written(folder):
+        where = "while writing"
+    else:
+        where = "in the run" if (folder / "config.json").exists() else "before it began"
+    return time.monotonic() - begin, where
+
+
+def torment(name, kills, arguments, folder, say):
+    """Kill runs of one set-up; return the moments, the runs compared and what differed."""
+    words = [*SCHEDULE.split(), *SETUPS[name].split(), "--compile", arguments.compile]
+    words += ["--seed", str(arguments.seed)]
+    rng = random.Random(f"{arguments.seed} {name}")
+    if arguments.compile == "on":
+        finish(folder / "warm", words)  # fills the compiler's cache, or the first takes longest
+    seconds = finish(folder / "whole", words)
+    whole = results(folder / "whole")
+    moments, differences, runs = [], [], 0
+    while len(moments) < kills:
+        run = folder / f"killed-{runs}"
+        for _ in range(rng.randint(3, 8)):
+            moment = kill(run, words, rng, seconds) if len(moments) < kills else None
+            if moment is None:
+                break
+            moments.append(moment)
+            say(f"{name}: seed {arguments.seed}, killed after {moment[0]:.3f} s, {moment[1]}")
+        finish(run, words)
+        runs += 1
+        found = results(run)
+        names = [n for n in {*whole, *found} if whole.get(n) != found.get(n)]
+        differences += [f"{run}/{n}" for n in names]
+        say(f"{name}: {run.name} finished, {len(names)} of {len(whole)} files differ", advance=0)
+        if not names:
+            shutil.rmtree(run)
+    return moments, runs, differences
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=60, help="SIGKILLs over all set-ups")
+    parser.add_argument("--seed", type=int, default=0, help="of the runs and of the moments")
+    parser.add_argument("--setups", nargs="+", choices=SETUPS, default=[*SETUPS])
+    parser.add_argument("--compile", choices=("on", "off"), default="off")
+    parser.add_argument("--jobs", type=int, default=1, help="set-ups that run side by side")
+    parser.add_argument("--out", type=Path, help="keep the runs here instead of a temporary folder")
+    arguments = parser.parse_args()
+    if arguments.kills < 1 or arguments.jobs < 1:
+        parser.error("--kills and --jobs must be 1 or more")
+    folder = arguments.out or Path(tempfile.mkdtemp(prefix="kill-and-resume-"))
+    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeElapsedColumn())
+    begin, number = time.monotonic(), len(arguments.setups)
+    with Progress(*columns, console=Console()) as bar, ThreadPoolExecutor(arguments.jobs) as pool:
+        task = bar.add_task("kills", total=arguments.kills)
+
+        def say(line, *, advance=1):
+            bar.console.print(line, highlight=False)
+            bar.advance(task, advance)
+
+        futures = []
+        for index, name in enumerate(arguments.setups):
+            share = arguments.kills // number + (index < arguments.kills % number)
+            place = folder / str(index)
+            place.mkdir(parents=True, exist_ok=True)
+            futures.append(pool.submit(torment, name, share, arguments, place, say))
+        done = [future.result() for future in futures]
+    moments = [moment for each, _, _ in done for moment in each]
+    differences = [line for _, _, each in done for line in each]
+    print(*differences, sep="\n", end="\n" if differences else "")
+    print(f"kills={len(moments)} differences={len(differences)}")
+    summary = {
+        "kills": len(moments),
+        "differences": len(differences),
+        "runs": sum(runs for _, runs, _ in done),
+        "moments": dict(Counter(where for _, where in moments)),
+        "compile": arguments.compile,
+        "seed": arguments.seed,
+        "seconds": round(time.monotonic() - begin, 1),
+    }
+    print(json.dumps(summary))
+    if arguments.out is None and not differences:
+        shutil.rmtree(folder)
+    sys.exit(bool(differences))
+
+
+if __name__ == "__main__":
+    main()

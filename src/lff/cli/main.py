@@ -6,13 +6,21 @@ from typing import Any
 
 import tyro
 
+from lff.cli.presets import presets
 from lff.cli.resume import resume
 from lff.cli.show import show
+from lff.cli.sigma import sigma
 from lff.cli.train import train
 from lff.core.errors import BadInputError, RunError
 from lff.core.exit_codes import exit_code
 
-COMMANDS: dict[str, Callable[..., Any]] = {"train": train, "resume": resume, "show": show}
+COMMANDS: dict[str, Callable[..., Any]] = {
+    "train": train,
+    "resume": resume,
+    "show": show,
+    "presets": presets,
+    "sigma": sigma,
+}
 
 
 def main() -> None:

@@ -50,7 +50,7 @@ class Counters:
 
 
 class OffPolicyRun:
-    """One run in one directory; ``watch(run, event)`` is told of "step", "eval", "warning"."""
+    """One run in one directory; ``watch(run, event)`` is told of step, eval, warning, saved."""
 
     def __init__(
         self, config: TrainConfig, run: RunDir, make_env: MakeEnv, *, watch: Watch | None = None
@@ -212,6 +212,7 @@ class OffPolicyRun:
             "divergence": self.divergence.state(),
         }
         self.run.save(self.at.env_step, tensors, meta, final=final)
+        self.watch(self, "saved")
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         tensors, meta = checkpoint.tensors, checkpoint.meta

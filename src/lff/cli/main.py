@@ -6,6 +6,7 @@ from typing import Any
 
 import tyro
 
+from lff.cli.doctor import doctor
 from lff.cli.presets import presets
 from lff.cli.resume import resume
 from lff.cli.show import show
@@ -20,6 +21,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "show": show,
     "presets": presets,
     "sigma": sigma,
+    "doctor": doctor,
 }
 
 

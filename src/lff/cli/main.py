@@ -11,8 +11,11 @@ from lff.cli.compare import compare
 from lff.cli.export import export_command
 from lff.cli.play import play
 from lff.cli.rerun import rerun
+from lff.cli.doctor import doctor
+from lff.cli.presets import presets
 from lff.cli.resume import resume
 from lff.cli.show import show
+from lff.cli.sigma import sigma
 from lff.cli.train import train
 from lff.core.errors import BadInputError, RunError
 from lff.core.exit_codes import exit_code
@@ -26,6 +29,9 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "play": play,
     "audit": audit_command,
     "export": export_command,
+    "presets": presets,
+    "sigma": sigma,
+    "doctor": doctor,
 }
 
 

@@ -10,10 +10,11 @@ from lff.core.config import from_dict
 from lff.core.errors import BadInputError
 from lff.store import RunDir
 from lff.training import TrainConfig
+from lff.training.sinks import Trackers
 
 
 def resume(run: tyro.conf.Positional[Path], /, *, steps: int | None = None) -> None:
-    """Go on with a run from its newest checkpoint, by its stored config.
+    """Go on with a run from its newest checkpoint, by its stored config and in its trackers.
 
     Args:
         run: the run directory.
@@ -28,4 +29,4 @@ def resume(run: tyro.conf.Positional[Path], /, *, steps: int | None = None) -> N
             remedy = "a run can be extended, not cut"
             raise BadInputError("steps", steps, f"{config.steps} or more", remedy)
         config = dataclasses.replace(config, steps=steps)
-    run_to_end(config, run, may_differ=("steps",))
+    run_to_end(config, run, Trackers.of(folder), may_differ=("steps",))

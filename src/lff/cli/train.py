@@ -3,18 +3,18 @@
 import dataclasses
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-import numpy as np
 import tyro
 
 from lff import training
 from lff.algos import NoTarget, SACConfig
+from lff.cli.dimensions import dimensions
 from lff.cli.progress import progress
 from lff.cli.show import print_summary
-from lff.envs import make
-from lff.training import TrainConfig, preset, sac_config, worth_compiling
+from lff.training import OffPolicyRun, TrainConfig, preset, sac_config, worth_compiling
 from lff.training.presets import NetName, PresetName
+from lff.training.sinks import Trackers, tracked
 
 
 def train(
@@ -23,7 +23,7 @@ def train(
     *,
     env: str,
     dir: Path,
-    steps: int = 100_000,
+    steps: int | None = None,
     seed: int = 0,
     preset_: Annotated[PresetName, tyro.conf.arg(name="preset")] = "laptop",
     net: NetName = "lff",
@@ -34,16 +34,19 @@ def train(
     target: Literal["polyak", "none"] = "polyak",
     target_noise: float = 0.0,
     num_critics: int = 2,
-    action_repeat: int = 1,
-    warmup_steps: int = 5_000,
-    replay_capacity: int = 1_000_000,
-    updates_per_step: int = 1,
-    eval_every: int = 10_000,
-    eval_episodes: int = 10,
+    action_repeat: int | None = None,
+    warmup_steps: int | None = None,
+    replay_capacity: int | None = None,
+    updates_per_step: int | None = None,
+    eval_every: int | None = None,
+    eval_episodes: int | None = None,
     log_every: int = 1_000,
     checkpoint_every: int = 10_000,
     compile: Literal["auto", "on", "off"] = "auto",
     threads: int = 1,
+    tensorboard: bool = False,
+    wandb: str | None = None,
+    mlflow: str | None = None,
 ) -> None:
     """Train an agent; running the same command again resumes or does nothing.
 
@@ -51,9 +54,9 @@ def train(
         algo: the algorithm.
         env: dmc/<domain>-<task>, gym/<id>, probe/<name> or package.module:make_env.
         dir: the run directory.
-        steps: environment steps, action repeat included.
+        steps: environment steps, action repeat included, instead of the preset's.
         seed: the one seed of everything random.
-        preset_: sizes and rates.
+        preset_: sizes, rates and schedule; lff presets lists them.
         net: network of actor and critic.
         actor_net: network of the actor alone.
         critic_net: network of the critics alone.
@@ -62,25 +65,35 @@ def train(
         target: bootstrap from a target network, or from the critics themselves.
         target_noise: standard deviation of noise added to the targets.
         num_critics: critics whose minimum is taken.
-        action_repeat: frames that each action is played for.
-        warmup_steps: steps with random actions before the first update.
-        replay_capacity: transitions kept; the oldest leave memory and disk.
-        updates_per_step: updates per action.
-        eval_every: steps between evaluations.
-        eval_episodes: episodes of an evaluation.
+        action_repeat: frames that each action is played for, instead of the preset's.
+        warmup_steps: steps with random actions before the first update, instead of the preset's.
+        replay_capacity: transitions kept, instead of the preset's; the oldest leave memory and disk.
+        updates_per_step: updates per action, instead of the preset's.
+        eval_every: steps between evaluations, instead of the preset's.
+        eval_episodes: episodes of an evaluation, instead of the preset's.
         log_every: steps between rows of metrics.
         checkpoint_every: steps between checkpoints.
         compile: run the update as one compiled graph; auto if the run is long enough.
         threads: threads of torch.
+        tensorboard: also write TensorBoard's event files, into RUN/tensorboard.
+        wandb: also log to this W&B project; offline unless WANDB_MODE=online.
+        mlflow: also log to this MLflow server, or to a SQLite store in this folder.
     """
     del algo  # one so far
+    given: dict[str, Any] = {
+        "sigma": sigma,
+        "fourier_dim": fourier_dim,
+        "steps": steps,
+        "action_repeat": action_repeat,
+        "warmup_steps": warmup_steps,
+        "replay_capacity": replay_capacity,
+        "updates_per_step": updates_per_step,
+        "eval_every": eval_every,
+        "eval_episodes": eval_episodes,
+    }
     chosen = preset(preset_, env)
-    chosen = dataclasses.replace(
-        chosen,
-        sigma=chosen.sigma if sigma is None else sigma,
-        fourier_dim=chosen.fourier_dim if fourier_dim is None else fourier_dim,
-    )
-    obs_dim, action_dim = _dimensions(env)
+    chosen = dataclasses.replace(chosen, **{n: v for n, v in given.items() if v is not None})
+    obs_dim, action_dim = dimensions(env)
     agent = sac_config(
         chosen,
         actor=actor_net or net,
@@ -92,34 +105,45 @@ def train(
     if target == "none":
         agent = dataclasses.replace(agent, target=NoTarget())
     long = worth_compiling(
-        steps, warmup_steps=warmup_steps, action_repeat=action_repeat, updates=updates_per_step
+        chosen.steps,
+        warmup_steps=chosen.warmup_steps,
+        action_repeat=chosen.action_repeat,
+        updates=chosen.updates_per_step,
     )
     config = TrainConfig(
         env=env,
         algo=agent,
-        steps=steps,
+        steps=chosen.steps,
         seed=seed,
-        action_repeat=action_repeat,
-        warmup_steps=warmup_steps,
-        replay_capacity=replay_capacity,
-        updates_per_step=updates_per_step,
-        eval_every=eval_every,
-        eval_episodes=eval_episodes,
+        action_repeat=chosen.action_repeat,
+        warmup_steps=chosen.warmup_steps,
+        replay_capacity=chosen.replay_capacity,
+        updates_per_step=chosen.updates_per_step,
+        eval_every=chosen.eval_every,
+        eval_episodes=chosen.eval_episodes,
         log_every=log_every,
         checkpoint_every=checkpoint_every,
         compile=compile == "on" or (compile == "auto" and long),
         threads=threads,
     )
-    run_to_end(config, dir)
+    run_to_end(config, dir, Trackers(tensorboard=tensorboard, wandb=wandb, mlflow=mlflow))
 
 
-def run_to_end(config: TrainConfig, folder: Path, *, may_differ: tuple[str, ...] = ()) -> None:
+def run_to_end(
+    config: TrainConfig, folder: Path, trackers: Trackers, *, may_differ: tuple[str, ...] = ()
+) -> None:
     """Train with a progress bar, then print what came of it."""
-    _greet(config.algo, config)
-    with progress(folder.name, config.steps) as watch:
-        training.train(
-            config, directory=folder, watch=watch, command=sys.argv, may_differ=may_differ
-        )
+    with tracked(trackers, folder) as track:
+        _greet(config.algo, config)
+        with progress(folder.name, config.steps) as show:
+
+            def watch(run: OffPolicyRun, event: str) -> None:
+                show(run, event)
+                track(run, event)
+
+            training.train(
+                config, directory=folder, watch=watch, command=sys.argv, may_differ=may_differ
+            )
     print_summary(folder)
 
 
@@ -127,11 +151,3 @@ def _greet(agent: SACConfig, config: TrainConfig) -> None:
     how = "compiled" if config.compile else "eager"
     text = f"{config.env}, {config.steps:,} steps, seed {config.seed}, {how}"
     print(f"{text}\n  actor  {agent.actor}\n  critic {agent.critic}")  # noqa: T201
-
-
-def _dimensions(task: str) -> tuple[int, int]:
-    env = make(task, seed=0)
-    try:
-        return int(np.prod(env.observation_space.shape)), int(np.prod(env.action_space.shape))
-    finally:
-        env.close()

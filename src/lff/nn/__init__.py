@@ -1,5 +1,7 @@
 """Architectures: the learned Fourier feature layer and the networks built on it.  Torch alone."""
 
+from lff.nn.advice import SigmaAdvice as SigmaAdvice
+from lff.nn.advice import advise_sigma as advise_sigma
 from lff.nn.audit import Audit as Audit
 from lff.nn.audit import Finding as Finding
 from lff.nn.audit import LayerAudit as LayerAudit

@@ -60,7 +60,7 @@ class Counters:
 
 
 class OffPolicyRun:
-    """One run in one directory; ``watch(run, event)`` is told of "step", "eval", "warning"."""
+    """One run in one directory; ``watch(run, event)`` is told of step, eval, warning, saved."""
 
     def __init__(
         self, config: TrainConfig, run: RunDir, make_env: MakeEnv, *, watch: Watch | None = None
@@ -251,6 +251,7 @@ class OffPolicyRun:
         self.run.save(self.at.env_step, tensors, meta, final=final)
         if self.at.segments:  # what the checkpoint before refers to stays until it goes
             self.run.drop_replay_before(SegmentRef.from_json(self.at.segments[0]))
+        self.watch(self, "saved")
 
     def _forget_old_segments(self) -> None:
         """Let go of segments whose every transition the ring has overwritten."""

@@ -22,9 +22,16 @@ from lff.nn import (
     NetConfig,
     matched_mlp,
 )
-from lff.nn.width import WidthChoice
+from lff.nn.width import WidthChoice, count
 
 PresetName = Literal["paper-table", "paper-text", "authors-readme", "laptop"]
+SOURCES: dict[PresetName, str] = {
+    "laptop": "what two cores can do in an hour",
+    "paper-table": "Table 1 of the paper",
+    "paper-text": "section 5 of the paper",
+    "authors-readme": "the command lines of the authors' code",
+}
+"""Where each preset comes from."""
 NetName = Literal[
     "lff", "mlp", "fixed-b", "no-concat", "log-uniform", "mlp-concat", "linear", "constant", "ffn"
 ]
@@ -32,16 +39,39 @@ NetName = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """Sizes and rates of one source, for one task."""
+    """Sizes, rates and schedule of one source, for one task.
+
+    No source states the schedule; the authors' code has it, and the poster the number of steps.
+    """
 
     hidden_dim: int
+    """Width of the hidden layers."""
     fourier_dim: int
+    """Number of Fourier features F."""
     sigma: float
+    """Standard deviation of B at the start."""
     lr: float
+    """Learning rate of actor and critics."""
     batch_size: int
+    """Transitions per update."""
     mlp_width: WidthChoice
     """How wide the MLP's first layer is: of equal size, or as a source says."""
     alpha_lr: float = 1e-4
+    """Learning rate of the temperature."""
+    steps: int = 1_000_000
+    """Environment steps of a run."""
+    warmup_steps: int = 5_000
+    """Steps with uniform random actions before the first update."""
+    replay_capacity: int = 1_000_000
+    """Transitions kept."""
+    updates_per_step: int = 1
+    """Updates per agent step."""
+    action_repeat: int = 1
+    """Frames that each action is played for."""
+    eval_every: int = 10_000
+    """Steps between two evaluations."""
+    eval_episodes: int = 10
+    """Episodes of an evaluation."""
 
     def net(self, name: NetName, in_features: int, out_features: int) -> NetConfig:
         """Return a network of this preset by the name it has in the paper's figures."""
@@ -68,14 +98,21 @@ class Preset:
 
 
 def preset(name: PresetName, task: str) -> Preset:
-    """Return the preset for a task; the paper sets σ and F by domain."""
+    """Return the preset for a task; the paper sets σ, F and the number of steps by domain."""
     check_choice("preset", name, get_args(PresetName))
     domain = task.partition("/")[2].partition("-")[0]
     cheetah = domain == "cheetah"
     if name == "laptop":
         return Preset(
-            hidden_dim=128, fourier_dim=128, sigma=0.01, lr=3e-4, batch_size=128, mlp_width="exact"
+            hidden_dim=128,
+            fourier_dim=128,
+            sigma=0.01,
+            lr=3e-4,
+            batch_size=128,
+            mlp_width="exact",
+            steps=100_000,
         )
+    steps = 2_000_000 if domain == "humanoid" else 1_000_000
     if name == "paper-table":
         return Preset(
             hidden_dim=1024,
@@ -84,6 +121,7 @@ def preset(name: PresetName, task: str) -> Preset:
             lr=1e-4,
             batch_size=1024,
             mlp_width="exact",
+            steps=steps,
         )
     if name == "paper-text":
         smooth = domain in ("cheetah", "walker", "hopper")
@@ -94,6 +132,7 @@ def preset(name: PresetName, task: str) -> Preset:
             lr=1e-4,
             batch_size=1024,
             mlp_width="paper",
+            steps=steps,
         )
     return Preset(
         hidden_dim=1024,
@@ -102,7 +141,32 @@ def preset(name: PresetName, task: str) -> Preset:
         lr=3e-4,
         batch_size=1024,
         mlp_width="readme",
+        steps=steps,
     )
+
+
+@dataclass(frozen=True)
+class NetSize:
+    """A network of a preset, in numbers."""
+
+    hidden: tuple[int, ...]
+    """Widths of the hidden layers."""
+    parameters: int
+    """Exact number of parameters of one network; SAC has two critics and their targets."""
+
+
+def net_sizes(chosen: Preset, *, obs_dim: int, action_dim: int) -> dict[str, NetSize]:
+    """Return the size of LFF and of its baseline, in actor and critic, for a task's dimensions."""
+    sizes = {}
+    names: tuple[NetName, ...] = ("lff", "mlp")
+    for role, shape in (
+        ("actor", (obs_dim, 2 * action_dim)),
+        ("critic", (obs_dim + action_dim, 1)),
+    ):
+        for name in names:
+            net = chosen.net(name, *shape)
+            sizes[f"{role} {name}"] = NetSize(net.trunk.hidden, count(net, *shape))
+    return sizes
 
 
 def sac_config(

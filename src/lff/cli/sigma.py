@@ -1,0 +1,245 @@
+"""``lff sigma``: what σ would do to the inputs that a task gives, before anything is trained."""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+import tyro
+from rich.console import Console
+from rich.table import Table
+from torch import Tensor
+
+from lff.core.checks import check_even_size, check_positive, check_scale, check_size
+from lff.core.errors import BadInputError
+from lff.core.seeding import env_seed, stream_seed
+from lff.envs import make
+from lff.nn import SigmaAdvice, advise_sigma
+
+GRID = (1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
+BANDS = ((1, 1), (2, 2), (3, 4), (5, 8), (9, None))
+"""Harmonics that are shown together."""
+
+
+def sigma(
+    *,
+    env: str,
+    fourier_dim: int = 128,
+    current: Annotated[float | None, tyro.conf.arg(name="sigma")] = None,
+    lr: float = 3e-4,
+    steps: int = 4_000,
+    seed: int = 0,
+    as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
+    plot: Path | None = None,
+) -> None:
+    """Play random actions and advise σ for actor and critic; docs/sigma explains every number.
+
+    Args:
+        env: dmc/<domain>-<task>, gym/<id>, probe/<name> or package.module:make_env.
+        fourier_dim: number of Fourier features.
+        current: the σ that you have in mind.
+        lr: learning rate of B, for what Adam does to σ.
+        steps: random actions to play.
+        seed: seed of the environment and of the actions.
+        as_json: print JSON instead of tables.
+        plot: also draw phase spread and frequencies over σ into this file.
+    """
+    check_even_size("fourier_dim", fourier_dim)
+    check_positive("lr", lr, remedy="use 3e-4")
+    if current is not None:
+        check_scale("sigma", current)
+    if check_size("steps", steps) < 2:
+        raise BadInputError("steps", steps, "2 or more", "use 4000")
+    obs, action = random_batch(env, steps=steps, seed=seed)
+    advice = _both(obs, action, fourier_dim)
+    whitened = _both(_standardize(obs), action, fourier_dim)
+    if plot is not None:
+        _draw(advice, plot, current=current)
+    if as_json:
+        report = {
+            role: describe(advice[role], current=current, lr=lr)
+            | {"bend_normalized": whitened[role].bend}
+            for role in advice
+        }
+        print(json.dumps({"env": env, "seed": seed, "steps": steps, **report}, indent=2))  # noqa: T201
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"{env}: {steps:,} random actions, seed {seed}, F = {fourier_dim}")
+    console.print(_inputs_table(advice))
+    for role, one in advice.items():
+        console.print(_sigma_table(role, one, current=current, lr=lr))
+        for line in _advice(role, one, whitened[role].bend, current=current, lr=lr):
+            console.print(line)
+
+
+def random_batch(task: str, *, steps: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Return observations and the uniform random actions taken there."""
+    env = make(task, seed=env_seed(seed, "sigma"))
+    stream = torch.Generator().manual_seed(stream_seed(seed, "sigma"))
+    observations, actions = [], []
+    try:
+        obs, _ = env.reset()
+        size = env.action_space.shape or (1,)
+        for _ in range(steps):
+            action = 2 * torch.rand(size, generator=stream) - 1
+            observations.append(torch.as_tensor(obs).clone())
+            actions.append(action)
+            obs, _, terminated, truncated, _ = env.step(action.numpy())
+            if terminated or truncated:
+                obs, _ = env.reset()
+    finally:
+        env.close()
+    return torch.stack(observations), torch.stack(actions)
+
+
+def _both(obs: Tensor, action: Tensor, fourier_dim: int) -> dict[str, SigmaAdvice]:
+    inputs = {"actor": obs, "critic": torch.cat((obs, action), dim=1)}
+    return {role: advise_sigma(x, fourier_dim=fourier_dim) for role, x in inputs.items()}
+
+
+def describe(advice: SigmaAdvice, *, current: float | None, lr: float) -> dict[str, Any]:
+    """Return everything that is known, as plain data."""
+    scatter = advice.scatter
+    data = asdict(advice) | {
+        "floor": advice.floor,
+        "bend": advice.bend,
+        "wrap": advice.wrap,
+        "scatter": scatter if math.isfinite(scatter) else None,
+        "uneven": advice.uneven,
+        "effective_dims": advice.effective_dims,
+    }
+    data["sigmas"] = [
+        {
+            "sigma": value,
+            "phase_spread": advice.phase_spread(value),
+            "wave_share": advice.wave_share(value),
+            "harmonics": _bands(advice, value),
+            "updates_to_forget": advice.updates_to_forget(value, lr),
+            "verdict": advice.judge(value),
+        }
+        for value in _sigmas(advice, current)
+    ]
+    return data
+
+
+def _sigmas(advice: SigmaAdvice, current: float | None) -> list[float]:
+    marked = [advice.bend] + ([current] if current else [])
+    return sorted({*GRID, *marked})
+
+
+def _bands(advice: SigmaAdvice, value: float) -> list[float]:
+    shares = advice.harmonics(value)
+    return [sum(shares[first - 1 : last]) for first, last in BANDS]
+
+
+def _inputs_table(advice: dict[str, SigmaAdvice]) -> Table:
+    table = Table("inputs", *advice, box=None, pad_edge=False)
+    rows: dict[str, Callable[[SigmaAdvice], str]] = {
+        "dimensions": lambda a: f"{a.in_features}",
+        "of which constant": lambda a: _listed(a.constant),
+        "in effect (by variance)": lambda a: f"{a.effective_dims:.1f}",
+        "spread by dimension": lambda a: f"{_least(a):.3g} … {max(a.spreads):.3g}",
+        "norm (5, 50, 95 %)": lambda a: _three(a.norms),
+        "distance (5, 50, 95 %)": lambda a: _three(a.distances),
+        "nearest neighbour": lambda a: f"{a.neighbour:.3g}",
+        "σ: floor": lambda a: f"{a.floor:.3g}",
+        "σ: phases spread 1 rad": lambda a: f"{a.bend:.3g}",
+        "σ: phases wrap (π rad)": lambda a: f"{a.wrap:.3g}",
+        "σ: neighbours part": lambda a: f"{a.scatter:.3g}",
+    }
+    for name, cell in rows.items():
+        table.add_row(name, *(cell(one) for one in advice.values()))
+    return table
+
+
+def _sigma_table(role: str, advice: SigmaAdvice, *, current: float | None, lr: float) -> Table:
+    bands = [f"{a}" if a == b else (f"{a}-{b}" if b else f"{a}+") for a, b in BANDS]
+    names = ("spread", "waves", *(f"n={band}" for band in bands), "forgotten after")
+    table = Table(box=None, pad_edge=False)
+    for name in (f"\n{role}: σ", *(f"\n{name}" for name in names)):
+        table.add_column(name, no_wrap=True)
+    for value in _sigmas(advice, current):
+        mark = " <- yours" if value == current else (" <- 1 rad" if value == advice.bend else "")
+        shares = [f"{share:.0%}" for share in _bands(advice, value)]
+        updates = f"{advice.updates_to_forget(value, lr):,.0f} steps"
+        spread = f"{advice.phase_spread(value)[1]:.2g} rad"
+        share = f"{advice.wave_share(value):.0%}"
+        table.add_row(f"{value:.3g}{mark}", spread, share, *shares, updates)
+    return table
+
+
+def _advice(
+    role: str, one: SigmaAdvice, normalized: float, *, current: float | None, lr: float
+) -> list[str]:
+    lines = [f"{role}: start with σ = {one.bend:.2g}; useful range up to {one.wrap:.2g}"]
+    if current is not None:
+        lines.append(f"{role}: σ = {current:g} is {one.judge(current)}")
+        if current < 0.01:
+            updates = one.updates_to_forget(current, lr)
+            lines.append(
+                f"{role}: Adam at {lr:g} can forget σ = {current:g} within {updates:,.0f} updates; "
+                "the learning rate of B is the knob"
+            )
+    if one.bend < one.floor:
+        lines.append(
+            f"{role}: distances are large: phases spread by 1 rad below the floor {one.floor:.2g}, "
+            "and most of the embedding is x itself"
+        )
+    if one.constant:
+        lines.append(f"{role}: dimensions {_listed(one.constant)} never vary; leave them out")
+    if one.uneven > 10:
+        top = max(range(one.in_features), key=lambda i: one.spreads[i])
+        share = one.spreads[top] ** 2 / sum(s * s for s in one.spreads)
+        lines.append(
+            f"{role}: spreads differ {one.uneven:,.0f}-fold, dimension {top} has {share:.0%} of "
+            f"the variance: one σ cannot suit all; with --normalize-obs start with {normalized:.2g}"
+        )
+    return lines
+
+
+def _draw(advice: dict[str, SigmaAdvice], path: Path, *, current: float | None) -> None:
+    try:
+        from lff.figures.style import PALETTE, new_figure, save_figure
+    except ImportError as error:
+        remedy = "pip install 'learned-fourier-features[figures]'"
+        raise BadInputError("plot", str(path), "drawn by matplotlib", remedy) from error
+    grid = [10 ** (-4 + 4 * i / 60) for i in range(61)]
+    figure, axes = new_figure(2 * len(advice), width=4.0 * 2 * len(advice), height=3.2)
+    for column, (role, one) in enumerate(advice.items()):
+        spread, share = axes[2 * column], axes[2 * column + 1]
+        low, middle, high = zip(*(one.phase_spread(s) for s in grid), strict=True)
+        spread.fill_between(grid, low, high, color=PALETTE[0], alpha=0.2, linewidth=0)
+        spread.loglog(grid, middle, color=PALETTE[0])
+        spread.axhspan(1, math.pi, color=PALETTE[2], alpha=0.2, linewidth=0)
+        spread.set(title=f"{role}: phase spread (rad)", xlabel="σ")
+        bands = list(zip(*(_bands(one, s) for s in grid), strict=True))
+        names = ["1", "2", "3-4", "5-8", "9+"]
+        share.stackplot(grid, bands, labels=names, colors=PALETTE[: len(bands)])
+        share.set(title=f"{role}: share of harmonics", xlabel="σ", xscale="log", ylim=(0, 1))
+        share.legend(fontsize=7, loc="lower left")
+        for axis in (spread, share):
+            axis.axvline(one.floor, color="black", linestyle=":", linewidth=1)
+            if current:
+                axis.axvline(current, color=PALETTE[1], linewidth=1)
+    save_figure(figure, path)
+
+
+def _standardize(x: Tensor) -> Tensor:
+    """Zero mean and unit spread in every dimension that varies, as running statistics give."""
+    spread = x.std(dim=0, correction=0)
+    return (x - x.mean(dim=0)) / torch.where(spread > 1e-6, spread, torch.ones_like(spread))
+
+
+def _least(advice: SigmaAdvice) -> float:
+    return min(s for i, s in enumerate(advice.spreads) if i not in advice.constant)
+
+
+def _listed(dimensions: tuple[int, ...]) -> str:
+    return ", ".join(map(str, dimensions)) or "none"
+
+
+def _three(values: tuple[float, float, float]) -> str:
+    return "  ".join(f"{value:.3g}" for value in values)

@@ -1,0 +1,208 @@
+"""Which σ for these inputs?  What B ~ N(0, σ²) does to a batch, in closed form.
+
+A wave sin(2πb·x) sees two inputs x, x' through its phase difference 2πb·(x-x'), which for
+b ~ N(0, σ²I) is N(0, s²) with the **phase spread** s = 2πσ‖x-x'‖.  Everything below follows.
+
+*Distance in feature space.*  Each of the F/2 rows of B gives 2 - 2cos(phase difference), and
+E cos N(0, s²) = exp(-s²/2), so with the concatenated input
+
+    E ‖F_B(x) - F_B(x')‖² = F (1 - exp(-s²/2)) + ‖x-x'‖².                                     (1)
+
+*The floor.*  For small s the waves give F s²/2 = (F/2)(2πσ)² ‖x-x'‖²: a multiple of what x gives by
+itself, whatever the inputs.  Both are equal at
+
+    σ_floor = 1 / (2π √(F/2)),        0.0070 at F = 1024, 0.020 at F = 128.                    (2)
+
+Below it the trunk sees x and a little more; σ does nothing (at the start: see the last point).
+
+*The ceiling.*  At s = 1 rad the waves bend and points still inform each other, the kernel
+exp(-s²/2) is 0.61; at s = π they wrap and it is 0.007: what is learned at one typical point says
+nothing about another.  So σ between 1/(2πD) and 1/(2D), D the median distance, is where waves are
+waves; above 1/(2πd), d the median distance to the nearest neighbour, even neighbours part.
+
+*Frequencies.*  Along a straight line a wave makes |N(0, 1)| σ‖x-x'‖ cycles between x and x'.  On a
+circle of radius r = D/√2, whose points are D apart in the root mean square, the kernel
+(F/2) exp(-s²/2) + x·x' depends on the angle alone, so its eigenfunctions are the harmonics n:
+
+    λ_n = (F/2) e^{-z} I_n(z) + (r²/2) [n = 1],        z = (2πσr)²                             (3)
+
+with the modified Bessel function I_n, each for n > 0 twice (sine and cosine).  The share of a
+harmonic in their sum is how much of the embedding's variance it carries, hence what a linear layer
+on the features learns first.
+
+*Adam.*  An Adam step moves an entry of B by about its learning rate whatever the gradient, so after
+σ/lr steps all can have moved as far as they were spread: a small σ is forgotten within tens of
+updates, and the learning rate of B is the knob.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from lff.core.checks import check_even_size, check_positive, check_scale
+from lff.core.errors import BadInputError, BadTypeError
+
+MOST_POINTS = 1024
+"""Distances are taken between this many points at the most, evenly spaced in the batch."""
+QUANTILES = (0.05, 0.5, 0.95)
+CIRCLE = 4096
+"""Points on the circle for equation (3): exact to rounding while σr is below some hundreds."""
+CONSTANT = 1e-6
+"""A dimension whose spread is below this part of its size (or of 1) is constant."""
+UNEVEN = 10.0
+"""Spreads that differ by more than this factor are pointed out."""
+Quantiles = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class SigmaAdvice:
+    """What is known about a batch, and what follows for σ."""
+
+    in_features: int
+    """Width d of the input."""
+    points: int
+    """Number of inputs."""
+    fourier_dim: int
+    """Number of Fourier features F."""
+    norms: Quantiles
+    """5 %, 50 % and 95 % quantiles of ‖x‖."""
+    distances: Quantiles
+    """The same of ‖x-x'‖ over pairs of points."""
+    neighbour: float
+    """Median distance to the nearest other point; 0 if most points have a twin."""
+    spreads: tuple[float, ...]
+    """Standard deviation of each dimension."""
+    constant: tuple[int, ...]
+    """Dimensions that do not vary: their columns of B only shift phases."""
+
+    @property
+    def floor(self) -> float:
+        """σ below which the waves add less distance than x itself, equation (2)."""
+        return 1 / (2 * math.pi * math.sqrt(self.fourier_dim / 2))
+
+    @property
+    def bend(self) -> float:
+        """σ at which typical phases spread by 1 rad: where to start."""
+        return 1 / (2 * math.pi * self.distances[1])
+
+    @property
+    def wrap(self) -> float:
+        """σ at which they spread by π: typical points no longer inform each other."""
+        return 1 / (2 * self.distances[1])
+
+    @property
+    def scatter(self) -> float:
+        """σ at which even nearest neighbours are 1 rad apart."""
+        return 1 / (2 * math.pi * self.neighbour) if self.neighbour else math.inf
+
+    @property
+    def uneven(self) -> float:
+        """Largest over smallest spread among the dimensions that vary."""
+        varying = [s for i, s in enumerate(self.spreads) if i not in self.constant]
+        return max(varying) / min(varying)
+
+    @property
+    def effective_dims(self) -> float:
+        """(Σv)²/Σv² over the variances v: in how many dimensions the distances live."""
+        variances = [s * s for s in self.spreads]
+        return sum(variances) ** 2 / sum(v * v for v in variances)
+
+    def phase_spread(self, sigma: float) -> Quantiles:
+        """Return the quantiles of s = 2πσ‖x-x'‖, in radians."""
+        scale = 2 * math.pi * check_scale("sigma", sigma)
+        low, middle, high = (scale * distance for distance in self.distances)
+        return low, middle, high
+
+    def wave_share(self, sigma: float) -> float:
+        """Return the share of the waves in equation (1) at the median distance."""
+        spread, distance = self.phase_spread(sigma)[1], self.distances[1]
+        waves = -self.fourier_dim * math.expm1(-spread * spread / 2)
+        return waves / (waves + distance * distance)
+
+    def harmonics(self, sigma: float, *, concat_input: bool = True) -> tuple[float, ...]:
+        """Return the shares of harmonics 1, 2, … of the circle, equation (3); they sum to 1."""
+        radius = self.distances[1] / math.sqrt(2)
+        z = (2 * math.pi * check_positive("sigma", sigma) * radius) ** 2
+        angle = 2 * math.pi * torch.arange(CIRCLE, dtype=torch.float64) / CIRCLE
+        kernel = self.fourier_dim / 2 * torch.expm1(z * (torch.cos(angle) - 1))
+        if concat_input:
+            kernel = kernel + radius * radius * torch.cos(angle)
+        energy = torch.fft.rfft(kernel).real[1:-1].clamp_min(0)
+        shares: list[float] = (energy / energy.sum()).tolist()
+        return tuple(shares)
+
+    def updates_to_forget(self, sigma: float, lr: float) -> float:
+        """Return σ/lr: after so many Adam steps B can have moved as far as it was spread."""
+        return check_scale("sigma", sigma) / check_positive("lr", lr, remedy="use 1e-4")
+
+    def judge(self, sigma: float) -> str:
+        """Say in one sentence what a σ does on these inputs."""
+        spread, share = self.phase_spread(sigma)[1], self.wave_share(sigma)
+        if sigma < self.floor and spread < 1:
+            return (
+                f"below the floor: the waves make {share:.0%} of the distance, x the rest; at the "
+                "start the network is one on x, and the learning rate of B is the knob"
+            )
+        if spread < 1:
+            return f"slow waves: phases spread by {spread:.2g} rad, nearly linear in x"
+        if spread <= math.pi:
+            return f"waves: phases of typical points spread by {spread:.2g} rad"
+        if sigma < self.scatter:
+            return (
+                f"fast waves: phases spread by {spread:.2g} rad and wrap; only neighbours inform "
+                "each other"
+            )
+        return f"noise: phases spread by {spread:.2g} rad, and even nearest neighbours part"
+
+
+@torch.no_grad()
+def advise_sigma(x: Float[Tensor, "point in_features"], *, fourier_dim: int) -> SigmaAdvice:
+    """Look at a batch of inputs of the layer, and say what each σ would do to them.
+
+    For a critic the inputs are observations and actions, side by side.
+
+    >>> x = torch.randn(2000, 23, generator=torch.Generator().manual_seed(0))
+    >>> advice = advise_sigma(x, fourier_dim=1024)
+    >>> print(f"{advice.floor:.4f} {advice.bend:.4f} {advice.wrap:.4f}")
+    0.0070 0.0238 0.0747
+    >>> advice.judge(0.001)[:15]
+    'below the floor'
+    """
+    fourier_dim = check_even_size("fourier_dim", fourier_dim)
+    if not isinstance(x, Tensor) or not x.is_floating_point():
+        raise BadTypeError("x", type(x), "a tensor of floats", "use torch.as_tensor(x).float()")
+    if x.ndim != 2 or x.shape[0] < 2 or x.shape[1] < 1:
+        raise BadInputError("the shape of x", tuple(x.shape), "(2 or more, 1 or more)", "stack x")
+    x = x.double()
+    if not bool(x.isfinite().all()):
+        raise BadInputError("x", "NaN or infinity in it", "finite", "mend the environment")
+    sample = x[torch.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).long()]
+    # differences, not the expansion of the square: twins must be at distance 0 exactly
+    table = torch.cdist(sample, sample, compute_mode="donot_use_mm_for_euclid_dist")
+    upper = table[torch.triu_indices(len(sample), len(sample), 1).unbind()]
+    distances = _quantiles(upper)
+    if distances[1] == 0:
+        remedy = "pass states of several steps, as a random policy visits them"
+        raise BadInputError("x", "equal points", "a batch of different points", remedy)
+    table.fill_diagonal_(math.inf)
+    spread = x.std(dim=0, correction=0)
+    size = x.abs().amax(dim=0).clamp_min(1.0)
+    return SigmaAdvice(
+        in_features=x.shape[1],
+        points=len(x),
+        fourier_dim=fourier_dim,
+        norms=_quantiles(x.norm(dim=1)),
+        distances=distances,
+        neighbour=table.amin(dim=1).median().item(),
+        spreads=tuple(spread.tolist()),
+        constant=tuple((spread <= CONSTANT * size).nonzero().flatten().tolist()),
+    )
+
+
+def _quantiles(values: Tensor) -> Quantiles:
+    levels = torch.tensor(QUANTILES, dtype=values.dtype, device=values.device)
+    low, middle, high = torch.quantile(values, levels).tolist()
+    return low, middle, high

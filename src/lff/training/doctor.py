@@ -1,0 +1,317 @@
+"""Is this machine fit for a run?  Small real trials, each with its remedy in one line."""
+
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+
+from lff.core.errors import BadInputError, RunError
+from lff.envs import make, rendering
+from lff.store import RunLock, write_bytes
+from lff.training.config import TrainConfig
+
+Status = Literal["ok", "warning", "failed"]
+PIP = "pip install 'learned-fourier-features[{}]'"
+EXTRAS = {
+    "dmc": ("dm_control", "mujoco"),
+    "gym": ("gymnasium", "mujoco"),
+    "figures": ("matplotlib", "scipy"),
+    "tensorboard": ("tensorboard",),
+    "wandb": ("wandb",),
+    "mlflow": ("mlflow", "sqlalchemy", "alembic"),
+}
+"""The modules that each extra brings."""
+CORE = ("torch", "numpy", "jaxtyping", "safetensors", "filelock", "gymnasium", "tyro", "rich")
+OLDEST_TORCH = (2, 10)
+FIRST_BAD_MUJOCO = 4
+COMPILED = """
+import torch
+f = torch.compile(lambda x: (x.sin() + 1).sum(), fullgraph=True)
+x = torch.arange(8.0)
+assert torch.allclose(f(x), (x.sin() + 1).sum())
+"""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What one trial found."""
+
+    name: str
+    """What was tried."""
+    status: Status
+    """``failed`` only for what every run needs."""
+    found: str
+    """What is here."""
+    remedy: str = ""
+    """What to do, unless all is well."""
+
+
+def examine(*, directory: Path, env: str, full: bool = False) -> list[Check]:
+    """Run every check; ``full`` also compiles, which takes half a minute."""
+    checks = [check_python(), check_packages(), check_torch(), check_compiler(full=full)]
+    checks += [check_cuda(), check_mujoco(_version("mujoco"), _version("dm-control"))]
+    checks += [check_env(env), check_rendering(), _memory_for(env)]
+    checks += [check_directory(directory), check_cache(), _threads_here(), check_extras()]
+    return checks
+
+
+def check_python() -> Check:
+    """Python itself."""
+    found = f"{platform.python_version()} at {sys.executable}"
+    if sys.version_info < (3, 11):  # noqa: UP036 - a copied tree may be run by an older one
+        return Check("python", "failed", found, "install Python 3.11 or newer")
+    return Check("python", "ok", found)
+
+
+def check_packages() -> Check:
+    """What every run needs."""
+    missing = [name for name in CORE if importlib.util.find_spec(name) is None]
+    if missing:
+        return Check("packages", "failed", f"no {', '.join(missing)}", PIP.replace("[{}]", ""))
+    return Check("packages", "ok", f"{len(CORE)} core packages")
+
+
+def check_torch() -> Check:
+    """Its version, threads and the instructions that it uses."""
+    capability = torch.backends.cpu.get_cpu_capability()
+    found = f"{torch.__version__}, {torch.get_num_threads()} threads, {capability}"
+    major, minor = (int(part) for part in torch.__version__.split(".")[:2])
+    if (major, minor) < OLDEST_TORCH:
+        return Check("torch", "failed", found, "pip install 'torch>=2.10': older ones are unsafe")
+    if capability in ("DEFAULT", "NO AVX"):
+        return Check("torch", "warning", found, "no vector instructions: training will be slow")
+    return Check("torch", "ok", found)
+
+
+def check_compiler(*, full: bool, timeout: float = 600.0) -> Check:
+    """What ``--compile`` needs: a C++ compiler and Python's headers; ``full`` compiles for real."""
+    command = os.environ.get("CXX") or "g++"
+    path = shutil.which(command)
+    eager = "or train with --compile off"
+    if path is None:
+        return Check("compile", "warning", f"no {command}", f"apt-get install g++, {eager}")
+    header = Path(sysconfig.get_path("include")) / "Python.h"
+    if not header.exists():
+        return Check("compile", "warning", f"no {header}", f"apt-get install python3-dev, {eager}")
+    if not full:
+        return Check("compile", "ok", f"{path} is there; --full compiles something")
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": cache}
+        error = _child(COMPILED, environment, timeout)
+    if error:
+        return Check("compile", "warning", f"torch.compile fails: {error}", eager[3:])
+    return Check("compile", "ok", f"torch.compile works, with {path}")
+
+
+def check_cuda() -> Check:
+    """Whether there is a GPU.  None is needed."""
+    if torch.cuda.is_available():
+        return Check("cuda", "ok", f"{torch.cuda.get_device_name(0)}; training uses the CPU")
+    return Check("cuda", "ok", "no CUDA device: everything runs on the CPU")
+
+
+def check_mujoco(mujoco: str | None, dm_control: str | None) -> Check:
+    """The simulator's versions; MuJoCo 4 breaks dm_control."""
+    if mujoco is None or dm_control is None:
+        missing = "mujoco" if mujoco is None else "dm_control"
+        return Check("mujoco", "warning", f"no {missing}", PIP.format("dmc"))
+    found = f"mujoco {mujoco}, dm_control {dm_control}"
+    if int(mujoco.split(".")[0]) >= FIRST_BAD_MUJOCO:
+        remedy = "pip install 'mujoco>=3.17,<4': dm_control does not work with 4"
+        return Check("mujoco", "failed", found, remedy)
+    return Check("mujoco", "ok", found)
+
+
+def check_env(task: str) -> Check:
+    """One real step of a task."""
+    try:
+        env = make(task, seed=0)
+        try:
+            env.reset()
+            obs, *_ = env.step(np.zeros(env.action_space.shape, dtype=np.float32))
+        finally:
+            env.close()
+    except BadInputError as error:
+        return Check("step", "warning", f"{task} is not here", str(error).rpartition("; ")[2])
+    except Exception as error:  # noqa: BLE001 - a broken simulator raises anything
+        return Check("step", "failed", f"{task}: {_line(error)}", PIP.format("dmc"))
+    return Check("step", "ok", f"{task}, {obs.size} numbers observed")
+
+
+def check_rendering(*, timeout: float = 20.0) -> Check:
+    """Which OpenGL backend draws without a screen, tried in child processes."""
+    if importlib.util.find_spec("mujoco") is None:
+        return Check("rendering", "warning", "no mujoco", PIP.format("dmc"))
+    backends: tuple[rendering.Backend, ...] = ("egl", "osmesa")
+    for backend in backends:
+        if rendering.works(backend, timeout=timeout):
+            return Check("rendering", "ok", f"MUJOCO_GL={backend} draws")
+    remedy = f"apt-get install {rendering.PACKAGES['egl']} (only videos and pixels need it)"
+    return Check("rendering", "warning", "neither EGL nor OSMesa draws", remedy)
+
+
+def check_memory(available: int, obs_dim: int, action_dim: int, *, transitions: int) -> Check:
+    """Whether a full replay fits."""
+    needed = transitions * (4 * (2 * obs_dim + action_dim + 1) + 1)
+    found = f"{_size(available)} free, a replay of {transitions:,} takes {_size(needed)}"
+    if needed > 0.8 * available:
+        return Check("memory", "warning", found, "train for fewer steps, or free some memory")
+    return Check("memory", "ok", found)
+
+
+def check_directory(directory: Path) -> Check:
+    """Write, sync, rename and lock where runs will live; nothing is left there."""
+    home = directory.absolute()
+    while not home.exists() and home != home.parent:
+        home = home.parent
+    try:
+        with tempfile.TemporaryDirectory(dir=home, prefix=".lff-doctor-") as folder:
+            write_bytes(Path(folder) / "trial", b"trial")
+            with RunLock(Path(folder)):
+                pass
+        free = shutil.disk_usage(home).free
+    except RunError as error:
+        return Check("directory", "failed", f"{directory}: {_line(error)}", "use another --dir")
+    except OSError as error:
+        why = error.strerror or str(error)
+        return Check("directory", "failed", f"cannot write to {home}: {why}", "use another --dir")
+    found = f"{directory} can be written, synced and locked, {_size(free)} free"
+    if free < 2**30:
+        return Check("directory", "warning", found, "free some space: replay and checkpoints grow")
+    return Check("directory", "ok", found)
+
+
+def check_cache() -> Check:
+    """Where compiled code is kept between runs."""
+    given = os.environ.get("TORCHINDUCTOR_CACHE_DIR")
+    folder = Path(given) if given else Path(tempfile.gettempdir())
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        remedy = "set TORCHINDUCTOR_CACHE_DIR to a folder of yours"
+        return Check("cache", "warning", f"{folder} cannot be written", remedy)
+    return Check("cache", "ok", f"compiled code goes to {folder}")
+
+
+def check_threads(threads: int, *, cpus: int, quota: float | None) -> Check:
+    """More threads than processors fight for them."""
+    allowed = cpus if quota is None else min(cpus, quota)
+    found = f"{threads} threads by default, {allowed:g} processors allowed"
+    if threads > max(1, allowed):
+        most = max(1, int(allowed))
+        return Check("threads", "warning", found, f"export OMP_NUM_THREADS={most}")
+    return Check("threads", "ok", found)
+
+
+def check_extras() -> Check:
+    """Which optional parts are installed."""
+    absent = [
+        extra
+        for extra, modules in EXTRAS.items()
+        if any(importlib.util.find_spec(name) is None for name in modules)
+    ]
+    present = [extra for extra in EXTRAS if extra not in absent]
+    found = f"installed: {', '.join(present) or 'none'}"
+    if absent:
+        found += f"; not installed: {', '.join(absent)}"
+        return Check("extras", "ok", found, f"if wanted: {PIP.format(','.join(absent))}")
+    return Check("extras", "ok", found)
+
+
+def cpu_quota(text: str) -> float | None:
+    """Return the processors that a control group grants by its ``cpu.max``; None: no limit."""
+    quota, _, period = text.strip().partition(" ")
+    return None if quota == "max" else int(quota) / int(period)
+
+
+def available_memory(
+    info: Path = Path("/proc/meminfo"), group: Path = Path("/sys/fs/cgroup")
+) -> int | None:
+    """Return the free bytes, by the kernel and by the control group, the smaller one."""
+    found = []
+    for line in _read(info).splitlines():
+        if line.startswith("MemAvailable:"):
+            found.append(1024 * int(line.split()[1]))
+    limit, used = _read(group / "memory.max").strip(), _read(group / "memory.current").strip()
+    if limit.isdigit() and used.isdigit():
+        found.append(max(0, int(limit) - int(used)))
+    return min(found, default=None)
+
+
+def _memory_for(task: str) -> Check:
+    available = available_memory()
+    if available is None:
+        return Check("memory", "warning", "unknown on this system", "watch it during the first run")
+    try:
+        env = make(task, seed=0)
+    except Exception:  # noqa: BLE001 - the check before has told of it
+        return check_memory(available, 67, 21, transitions=TrainConfig.replay_capacity)
+    obs_dim, action_dim = env.observation_space.shape, env.action_space.shape
+    env.close()
+    sizes = (int(np.prod(obs_dim)), int(np.prod(action_dim)))
+    return check_memory(available, *sizes, transitions=TrainConfig.replay_capacity)
+
+
+def _threads_here() -> Check:
+    quota = _guarded(lambda: cpu_quota(Path("/sys/fs/cgroup/cpu.max").read_text()))
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    threads = int(given) if given.isdigit() else (cpus or 1)
+    return check_threads(threads, cpus=cpus or 1, quota=quota)
+
+
+def _guarded(read: Callable[[], float | None]) -> float | None:
+    try:
+        return read()
+    except (OSError, ValueError, ZeroDivisionError):
+        return None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def _child(code: str, environment: dict[str, str], timeout: float) -> str:
+    """Run code in a process of its own; return the last line of its error, or nothing."""
+    command = [sys.executable, "-c", code]
+    try:
+        run = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=timeout, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"no answer within {timeout:.0f} s"
+    return (run.stderr.strip().splitlines() or ["no message"])[-1][:120] if run.returncode else ""
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:160] or type(error).__name__
+
+
+def _size(size: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"

@@ -1,0 +1,79 @@
+"""``lff presets`` as a user starts it."""
+
+import json
+import re
+
+import pytest
+
+from lff import LFF, MLP
+from lff.nn import num_parameters
+from lff.training.presets import SOURCES
+
+CHEETAH = ("--env", "dmc/cheetah-run")
+
+
+def test_list_names_every_preset(cli):
+    shown = cli("presets")
+    assert shown.code == 0, shown.err
+    for name, source in SOURCES.items():
+        assert re.search(rf"{name}\s+{re.escape(source)}", shown.out)
+
+
+def test_show_has_schedule_and_exact_sizes(cli):
+    shown = cli("presets", "show", "paper-table", *CHEETAH, "--json")
+    values = {name: value["paper-table"] for name, value in json.loads(shown.out).items()}
+    assert values["steps"] == 1_000_000
+    assert values["warmup_steps"] == 5_000
+    assert values["replay_capacity"] == 1_000_000
+    critic = LFF(23, 1, n_hidden=2, hidden_dim=1024, sigma=0.003, fourier_dim=64)
+    assert values["critic lff parameters"] == num_parameters(critic)
+    first, second, third = values["actor mlp hidden"]
+    assert (second, third) == (1024, 1024)
+    actor = MLP(17, 12, n_hidden=3, hidden_dim=1024, first_dim=first)
+    assert values["actor mlp parameters"] == num_parameters(actor)
+
+
+def test_diff_has_what_differs_and_nothing_else(cli):
+    shown = cli("presets", "diff", "paper-table", "paper-text", *CHEETAH, "--json")
+    rows = json.loads(shown.out)
+    assert rows["sigma"] == {"paper-table": 0.003, "paper-text": 0.001}
+    assert rows["fourier_dim"] == {"paper-table": 64, "paper-text": 1024}
+    assert rows["mlp_width"] == {"paper-table": "exact", "paper-text": "paper"}
+    assert rows["critic mlp hidden"]["paper-text"] == [1100, 1024, 1024]
+    assert all(row["paper-table"] != row["paper-text"] for row in rows.values())
+    assert not {"lr", "steps", "batch_size"} & set(rows)
+
+
+def test_without_a_task_the_exceptions_are_named(cli):
+    rows = json.loads(cli("presets", "show", "paper-table", "--json").out)
+    expected = {"usual": 1_000_000, "dmc/humanoid-run": 2_000_000}
+    assert rows["steps"]["paper-table"] == expected
+    text = " ".join(cli("presets", "diff", "laptop", "paper-table").out.split())
+    assert "1,024 (64 for cheetah-run)" in text
+    same = cli("presets", "diff", "laptop", "laptop")
+    assert same.out == "no difference\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("diff", "laptop"), "2 in number"),
+        (("show",), "1 in number"),
+        (("list", "laptop"), "leave them out"),
+        (("show", "laptop", "--env", "dmc/cheetah-rum"), "did you mean"),
+    ],
+)
+def test_bad_input_is_a_line_and_exit_code_2(words, says, cli):
+    done = cli("presets", *words)
+    assert done.code == 2
+    assert says in done.err
+    assert "Traceback" not in done.err
+
+
+def test_train_takes_the_schedule_of_the_preset(cli, tmp_path):
+    words = ("train", "sac", "--env", "probe/action", "--warmup-steps", "150", "--steps", "200")
+    done = cli(*words, "--eval-episodes", "2", "--dir", "run")
+    assert done.code == 0, done.err
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert (config["steps"], config["warmup_steps"], config["eval_episodes"]) == (200, 150, 2)
+    assert (config["eval_every"], config["replay_capacity"]) == (10_000, 1_000_000)

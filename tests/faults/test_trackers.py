@@ -1,0 +1,112 @@
+"""Trackers of a run that is killed and goes on hold every row once, and change nothing."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from lff.store import read_rows
+from lff.training import train
+from tests.faults.test_resume import assert_equal
+from tests.training.runs import small
+
+ROOT = Path(__file__).parents[2]
+RUN = """
+import signal, sys
+from pathlib import Path
+from lff.training import sinks, train
+from tests.training.runs import small
+
+folder, mode = Path(sys.argv[1]), sys.argv[2]
+choice = sinks.Trackers(tensorboard=True, wandb="project", mlflow=str(folder.parent / "ml"))
+if mode == "between":  # MLflow comes later and catches up
+    choice = sinks.Trackers(tensorboard=True, wandb="project")
+if mode == "inside":  # in the midst of a sync: TensorBoard has the rows, MLflow not yet
+    original, calls = sinks.WandbSink.sync, []
+    def sync(self, run):
+        original(self, run)
+        calls.append(run)
+        if len(calls) == 2:
+            signal.raise_signal(signal.SIGKILL)
+    sinks.WandbSink.sync = sync
+
+with sinks.tracked(choice, folder) as track:
+    def watch(run, event):
+        if mode == "between" and event == "step" and run.at.env_step == 233:
+            signal.raise_signal(signal.SIGKILL)
+        track(run, event)
+    train(small("gym/Pendulum-v1", steps=700, log_every=50), directory=folder, watch=watch)
+"""
+READ = """
+import json, sys
+from pathlib import Path
+from tests.training import tracker_files
+run = Path(sys.argv[1])
+ml, histories = tracker_files.mlflow(run.parent / "ml")
+print(json.dumps({
+    "tensorboard": tracker_files.tensorboard(run),
+    "wandb": tracker_files.wandb(run),
+    "mlflow": histories,
+    "status": ml.info.status,
+    "params": ml.data.params,
+}))
+"""
+
+
+def child(code, *words, home):
+    """Run in a process of its own, with nothing of the user's and no way out to a network."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", ""))),
+        "HOME": str(home),
+        "WANDB_MODE": "offline",
+        "WANDB_BASE_URL": "http://127.0.0.1:9",
+        "MLFLOW_DISABLE_TELEMETRY": "true",
+    }
+    command = [sys.executable, "-c", code, *map(str, words)]
+    return subprocess.run(
+        command, capture_output=True, text=True, env=environment, cwd=ROOT, check=False
+    )
+
+
+def test_killed_run_ends_with_every_row_once_in_every_tracker(tmp_path):
+    plain, run = tmp_path / "plain", tmp_path / "run"
+    train(small("gym/Pendulum-v1", steps=700, log_every=50), directory=plain)
+    for mode in ("between", "inside"):
+        killed = child(RUN, run, mode, home=tmp_path)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
+    done = child(RUN, run, "whole", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "failed" not in done.stderr
+    assert_equal(plain, run)  # the same metrics, the same weights
+    assert (run / "config.json").read_bytes() == (plain / "config.json").read_bytes()
+
+    read = child(READ, run, home=tmp_path)
+    assert read.returncode == 0, read.stderr
+    found = json.loads(read.stdout.splitlines()[-1])
+    want = {}
+    rows = [*read_rows(run / "metrics.jsonl")]
+    for row in rows:
+        for name in sorted(row.keys() - {"env_step"}):
+            want.setdefault(name, []).append([row["env_step"], row[name]])
+    assert len(rows) == 700 // 50 + 2
+    assert by_name(found["wandb"]) == want
+    assert found["mlflow"] == want
+    assert found["status"] == "FINISHED"
+    assert found["params"]["algo.critic.front.sigma"] == "0.1"
+    events = by_name(found["tensorboard"])
+    assert events.keys() == want.keys()
+    for name, values in want.items():
+        assert [step for step, _ in events[name]] == [step for step, _ in values]
+        for (_, float32), (_, value) in zip(events[name], values, strict=True):
+            assert abs(float32 - value) <= 1e-6 * abs(value)
+    assert not (run / ".tensorboard.new").exists()
+
+
+def by_name(triples):
+    found = {}
+    for step, name, value in triples:
+        found.setdefault(name, []).append([step, value])
+    return found

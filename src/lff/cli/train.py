@@ -11,6 +11,7 @@ import tyro
 from lff import training
 from lff.algos import NoTarget, SACConfig
 from lff.cli.progress import progress
+from lff.cli.regularizer_flags import RegularizerFlags
 from lff.cli.show import print_summary
 from lff.envs import make
 from lff.training import TrainConfig, preset, sac_config, worth_compiling
@@ -43,6 +44,7 @@ def train(
     checkpoint_every: int = 10_000,
     compile: Literal["auto", "on", "off"] = "auto",
     threads: int = 1,
+    regularizers: Annotated[RegularizerFlags, tyro.conf.arg(name="")] = RegularizerFlags(),  # noqa: B008  frozen
 ) -> None:
     """Train an agent; running the same command again resumes or does nothing.
 
@@ -70,6 +72,7 @@ def train(
         checkpoint_every: steps between checkpoints.
         compile: run the update as one compiled graph; auto if the run is long enough.
         threads: threads of torch.
+        regularizers: docs/regularizers.md has the formulas.
     """
     del algo  # one so far
     chosen = preset(preset_, env)
@@ -89,6 +92,7 @@ def train(
     agent = dataclasses.replace(agent, target_noise=target_noise, num_critics=num_critics)
     if target == "none":
         agent = dataclasses.replace(agent, target=NoTarget())
+    agent = regularizers.add_to(agent)
     long = worth_compiling(
         steps, warmup_steps=warmup_steps, action_repeat=action_repeat, updates=updates_per_step
     )
@@ -124,6 +128,8 @@ def _greet(agent: SACConfig, config: TrainConfig) -> None:
     how = "compiled" if config.compile else "eager"
     text = f"{config.env}, {config.steps:,} steps, seed {config.seed}, {how}"
     print(f"{text}\n  actor  {agent.actor}\n  critic {agent.critic}")  # noqa: T201
+    for regularizer in agent.regularizers:
+        print(f"  with   {regularizer}")  # noqa: T201
 
 
 def _dimensions(task: str) -> tuple[int, int]:

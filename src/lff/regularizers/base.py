@@ -52,6 +52,8 @@ class Rule:
 class Regularizer:
     """The hooks, none of which does anything here."""
 
+    turn: ClassVar[int] = 0
+    """When it wraps a network, lowest first, so that the order in a config does not matter."""
     penalizes: ClassVar[bool] = False
     """Whether there is a penalty, for which the lagging critics must be asked."""
     where: Where = "both"

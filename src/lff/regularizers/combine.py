@@ -31,7 +31,7 @@ def wrap(
     generator: torch.Generator | None = None,
 ) -> None:
     """Let every regularizer of this role change the network, in place."""
-    for regularizer in regularizers:
+    for regularizer in sorted(regularizers, key=lambda one: one.turn):
         if regularizer.works_on(role):
             regularizer.wrap(network, generator)
 

@@ -10,6 +10,7 @@ dropped: "every nonlinearity in the MLP" (the paper) is read as the trunk.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
@@ -24,6 +25,7 @@ from lff.regularizers.base import ROLES, Regularizer, Role, members_of, nonlinea
 class Dropout(Regularizer):
     """Units dropped at random in every loss; the paper searches p from 0.05 to 0.2."""
 
+    turn: ClassVar[int] = 2
     p: float = 0.05
     """Probability that a unit is dropped."""
     in_targets: bool = True

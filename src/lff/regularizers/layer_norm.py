@@ -7,6 +7,7 @@ stable without a target network.  The output layer and the front are left as the
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import nn
@@ -18,6 +19,8 @@ from lff.regularizers.base import Regularizer, linears, members_of, nonlineariti
 @dataclass(frozen=True, kw_only=True)
 class LayerNorm(Regularizer):
     """Normalise every hidden layer over its units, before the nonlinearity."""
+
+    turn: ClassVar[int] = 1
 
     def wrap(self, network: nn.Module, generator: torch.Generator | None = None) -> None:  # noqa: ARG002
         """Put a layer norm, scale 1 and shift 0, before every nonlinearity."""

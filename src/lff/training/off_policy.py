@@ -104,6 +104,7 @@ class OffPolicyRun:
 
     def _step(self) -> bool:
         """Act once and learn from it; return whether an episode ended."""
+        self.agent.observe(torch.from_numpy(self._obs))
         action = self._choose()
         next_obs, reward, terminated, truncated, info = self.env.step(action)
         self._check_finite("observation", next_obs)
@@ -132,7 +133,8 @@ class OffPolicyRun:
         if self.at.env_step < self.config.warmup_steps:
             return (2 * torch.rand(size, generator=stream) - 1).numpy()
         noise = torch.randn(size, generator=stream)
-        action = self.agent.act(torch.from_numpy(self._obs), noise).numpy()
+        masks = self.agent.draw_acting_masks(stream)
+        action = self.agent.act(torch.from_numpy(self._obs), noise, masks=masks).numpy()
         if not np.isfinite(action).all():
             raise self._broken()
         return action

@@ -38,14 +38,14 @@ class Adam:
 
     def _move(self, name: str, parameter: Tensor, gradient: Tensor) -> None:
         rule = self.rules[name]
-        if rule.decoupled and rule.l2:
-            parameter.mul_(1 - rule.lr * rule.l2)
-        elif rule.l2:
+        if rule.l2 and not rule.decoupled:
             gradient = gradient + rule.l2 * parameter
         if rule.l1:
             gradient = gradient + rule.l1 * parameter.sign()
         if rule.anchor:
             gradient = gradient + rule.anchor * (parameter - self.start[name])
+        if rule.l2 and rule.decoupled:  # last: gradients are those at the parameter as it was
+            parameter.mul_(1 - rule.lr * rule.l2)
         first, second = self.first[name], self.second[name]
         first.lerp_(gradient, 1 - rule.beta1)
         second.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)

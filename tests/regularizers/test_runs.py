@@ -31,13 +31,13 @@ ALL = (
 
 def config(**options):
     algo = SACConfig(actor=NET, critic=NET, batch_size=16, regularizers=ALL, normalize_obs=True)
-    schedule = {"steps": 160, "eval_every": 80, "checkpoint_every": 160}
+    schedule = {"steps": 240, "eval_every": 120, "checkpoint_every": 240}
     return small("probe/observation-action", algo=algo, **(schedule | options))
 
 
 def test_interrupted_and_resumed_equals_uninterrupted(tmp_path):
     def stop(run, event):
-        if event == "step" and run.at.env_step == 133:
+        if event == "step" and run.at.env_step == 173:
             signal.raise_signal(signal.SIGTERM)
 
     whole, parts = tmp_path / "whole", tmp_path / "parts"
@@ -48,11 +48,11 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path):
     assert same(load_latest(whole).tensors, load_latest(parts).tensors)
     assert (whole / "metrics.jsonl").read_bytes() == (parts / "metrics.jsonl").read_bytes()
     counted = load_latest(whole).tensors["agent/norm/count"].item()
-    assert counted == 160
+    assert counted == 240
 
 
 def test_dropping_in_evaluation_never_changes_training(tmp_path):
-    for name, every in (("rare", 160), ("often", 40)):
+    for name, every in (("rare", 240), ("often", 20)):
         train(config(eval_every=every), directory=tmp_path / name)
     one, other = (load_latest(tmp_path / name).tensors for name in ("rare", "often"))
     assert same(one, other)

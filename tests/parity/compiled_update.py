@@ -12,9 +12,25 @@ import torch
 from lff import Fourier, MLPTrunk, NetConfig
 from lff.algos import SAC, NoTarget, SACConfig
 from lff.data import Batch
+from lff.regularizers import (
+    BasisRule,
+    Dropout,
+    FunctionalRegularization,
+    LayerNorm,
+    SpectralNorm,
+    WeightDecay,
+)
 
 OBS, ACT, SIZE = 5, 2, 32
 NET = NetConfig(Fourier(fourier_dim=8, sigma=0.1), MLPTrunk((16, 16)))
+ALL = (
+    WeightDecay(coefficient=1e-2),
+    BasisRule(lr=1e-2, decay=1e-2, anchor=0.1),
+    Dropout(p=0.2),
+    FunctionalRegularization(kappa=0.5, lag=2),
+    SpectralNorm(where="both"),
+    LayerNorm(),
+)
 
 
 def draw_batch(g):
@@ -28,7 +44,12 @@ def draw_batch(g):
 
 
 def main(backend):
-    for options in ({}, {"target": NoTarget(), "target_noise": 1.0, "num_critics": 3}):
+    variants = (
+        {},
+        {"target": NoTarget(), "target_noise": 1.0, "num_critics": 3},
+        {"regularizers": ALL, "normalize_obs": True},
+    )
+    for options in variants:
         torch.compiler.reset()
         config = SACConfig(actor=NET, critic=NET, batch_size=SIZE, critic_lr=1e-3, **options)
         one, other = (
@@ -38,6 +59,8 @@ def main(backend):
         g = torch.Generator().manual_seed(1)
         for _ in range(5):
             batch, noise = draw_batch(g), one.draw_noise(g)
+            one.observe(batch.obs)
+            other.observe(batch.obs)
             expected, actual = one.update(batch, noise), update(batch, noise)
         for name, value in expected.items():
             torch.testing.assert_close(actual[name], value, rtol=1e-3, atol=1e-4, msg=name)

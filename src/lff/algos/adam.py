@@ -5,30 +5,14 @@ them.  Each parameter has its own rule, hence B its own learning rate, decay and
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-BETA1, BETA2, EPS = 0.9, 0.999, 1e-8
+from lff.regularizers.base import BETA1 as BETA1
+from lff.regularizers.base import Rule as Rule
 
-
-@dataclass(frozen=True)
-class Rule:
-    """How one parameter is updated."""
-
-    lr: float
-    """Learning rate."""
-    l2: float = 0.0
-    """Coefficient of the decay."""
-    l1: float = 0.0
-    """Coefficient of |θ|₁ added to the loss."""
-    decoupled: bool = False
-    """Decay the weight itself (AdamW) instead of adding l2·θ to the gradient."""
-    anchor: float = 0.0
-    """Coefficient of ½‖θ - θ₀‖² added to the loss, θ₀ the start."""
-    beta1: float = BETA1
-    """Decay of the first moment."""
+BETA2, EPS = 0.999, 1e-8
 
 
 class Adam:
@@ -54,14 +38,14 @@ class Adam:
 
     def _move(self, name: str, parameter: Tensor, gradient: Tensor) -> None:
         rule = self.rules[name]
-        if rule.decoupled and rule.l2:
-            parameter.mul_(1 - rule.lr * rule.l2)
-        elif rule.l2:
+        if rule.l2 and not rule.decoupled:
             gradient = gradient + rule.l2 * parameter
         if rule.l1:
             gradient = gradient + rule.l1 * parameter.sign()
         if rule.anchor:
             gradient = gradient + rule.anchor * (parameter - self.start[name])
+        if rule.l2 and rule.decoupled:  # last: gradients are those at the parameter as it was
+            parameter.mul_(1 - rule.lr * rule.l2)
         first, second = self.first[name], self.second[name]
         first.lerp_(gradient, 1 - rule.beta1)
         second.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)

@@ -13,77 +13,52 @@ Implementation details:
 4. The target follows the critics every second critic update.
 5. The order is critic, actor, α, target; the actor sees the critics just updated.
 6. The critics are not differentiated by their weights in the actor step.
-7. Noise is drawn outside and passed in, so that the update is a pure function of its inputs and one
-   graph for the compiler: :meth:`SAC.update` changes its tensors in place and has no branches on
-   data.
+7. Noise and dropout masks are drawn outside and passed in, so that the update is a pure function
+   of its inputs and one graph for the compiler: :meth:`SAC.update` changes its tensors in place and
+   has no branches on data.
+8. Regularizers (``lff.regularizers``) are called when a network has been built, when its optimizer
+   is made, and in the critic loss.  Functional regularization takes the place of the target
+   network: the bootstrap is from the critics, and θ̄ is the lagging copy.
+9. Observations are normalised inside the agent if asked for (``lff.algos.normalize``); callers and
+   replay hold them as the environment gave them.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 from torch.func import functional_call, grad
 
 from lff.algos.adam import Adam, Rule
-from lff.core.checks import check_number, check_positive, check_scale, check_size
+from lff.algos.alpha import FixedAlpha, LearnedAlpha
+from lff.algos.normalize import RunningNorm
+from lff.algos.squashed import split_head, squash
+from lff.algos.target import NoTarget, PolyakTarget
+from lff.core.checks import check_flag, check_number, check_scale, check_size
+from lff.core.config import LATER
 from lff.core.errors import BadInputError
 from lff.data import Batch
 from lff.nn import Ensemble, NetConfig
+from lff.regularizers import (
+    FunctionalRegularization,
+    RegularizerConfig,
+    check_combination,
+    draw_masks,
+    dropout_of,
+    penalty,
+    power_steps,
+    rules,
+    spectral_vectors,
+    update_masks,
+    wrap,
+)
+from lff.regularizers.base import Role
 
-LOG_STD = (-5.0, 2.0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LearnedAlpha:
-    """A temperature that keeps the policy's entropy at -|A|."""
-
-    initial: float = 0.1
-    """α at the start."""
-    lr: float = 1e-4
-    """Learning rate of log α."""
-
-    def __post_init__(self) -> None:
-        """Check the values before anything is built."""
-        check_positive("initial alpha", self.initial, remedy="use 0.1")
-        check_scale("alpha lr", self.lr, remedy="use 1e-4")
-
-
-@dataclass(frozen=True, kw_only=True)
-class FixedAlpha:
-    """A temperature that stays as it is."""
-
-    value: float = 0.1
-    """α."""
-
-    def __post_init__(self) -> None:
-        """Check the value before anything is built."""
-        check_positive("alpha", self.value, remedy="use 0.1")
-
-
-@dataclass(frozen=True, kw_only=True)
-class PolyakTarget:
-    """A target network that follows the critics: θ̄ <- θ̄ + τ (θ - θ̄)."""
-
-    tau: float = 0.005
-    """τ, the share taken over."""
-    period: int = 2
-    """Critic updates between two moves."""
-
-    def __post_init__(self) -> None:
-        """Check the values before anything is built."""
-        if not 0 < check_number("tau", self.tau) <= 1:
-            raise BadInputError("tau", self.tau, "in (0, 1]", "use 0.005")
-        check_size("period", self.period)
-
-
-@dataclass(frozen=True)
-class NoTarget:
-    """No target network: bootstrap from the critics being trained (Fig. 8)."""
+Masks = Mapping[str, Mapping[str, Tensor]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,12 +79,16 @@ class SACConfig:
     """Learning rate of the actor (Table 1; the authors' command uses 3e-4)."""
     critic_lr: float = 1e-4
     """Learning rate of the critics."""
-    alpha: LearnedAlpha | FixedAlpha = LearnedAlpha()
+    alpha: LearnedAlpha | FixedAlpha = LearnedAlpha()  # noqa: RUF009  frozen
     """The temperature."""
-    target: PolyakTarget | NoTarget = PolyakTarget()
+    target: PolyakTarget | NoTarget = PolyakTarget()  # noqa: RUF009  frozen
     """What the bootstrap is taken from."""
     target_noise: float = 0.0
     """Standard deviation of Gaussian noise on y, one draw per transition and update (Fig. 7)."""
+    regularizers: tuple[RegularizerConfig, ...] = field(default=(), metadata=LATER)
+    """Any of ``lff.regularizers``, one of a kind per network; their order does not matter."""
+    normalize_obs: bool = field(default=False, metadata=LATER)
+    """Normalise observations by running statistics."""
 
     def __post_init__(self) -> None:
         """Check the values before anything is built."""
@@ -120,6 +99,17 @@ class SACConfig:
         for name in ("actor_lr", "critic_lr"):
             check_scale(name, getattr(self, name), remedy="use 1e-4")
         check_scale("target_noise", self.target_noise, remedy="use 0 for none")
+        check_flag("normalize_obs", self.normalize_obs)
+        check_combination(self.regularizers)
+        if self.functional and self.target != PolyakTarget():
+            why = "left as it is with functional regularization, which takes its place"
+            raise BadInputError("target", self.target, why, "drop one of the two")
+
+    @property
+    def functional(self) -> FunctionalRegularization | None:
+        """The functional regularization among the regularizers."""
+        kinds = (r for r in self.regularizers if isinstance(r, FunctionalRegularization))
+        return next(kinds, None)
 
 
 class Noise(NamedTuple):
@@ -128,30 +118,8 @@ class Noise(NamedTuple):
     action: Float[Tensor, "batch act"]
     next_action: Float[Tensor, "batch act"]
     target: Float[Tensor, " batch"]
-
-
-def squash(
-    head: Float[Tensor, "batch head"], noise: Float[Tensor, "batch act"]
-) -> tuple[Float[Tensor, "batch act"], Float[Tensor, " batch"]]:
-    """Return a = tanh(μ + σε) and log π(a), from the actor's output and ε.
-
-    log π = Σ [log N(ε) - log σ - log(1 - tanh²(u))], the last in its stable form
-    2 (log 2 - u - softplus(-2u)).
-    """
-    mean, log_std = split_head(head)
-    u = mean + log_std.exp() * noise
-    normal = -0.5 * noise.square() - log_std - 0.5 * math.log(2 * math.pi)
-    log_det = 2 * (math.log(2) - u - F.softplus(-2 * u))
-    return u.tanh(), (normal - log_det).sum(dim=-1)
-
-
-def split_head(
-    head: Float[Tensor, "*batch head"],
-) -> tuple[Float[Tensor, "*batch act"], Float[Tensor, "*batch act"]]:
-    """Return μ and log σ_π, the latter squashed into [-5, 2]."""
-    mean, raw = head.chunk(2, dim=-1)
-    low, high = LOG_STD
-    return mean, low + 0.5 * (high - low) * (raw.tanh() + 1)
+    masks: Masks = {}  # noqa: RUF012  never changed
+    """Dropout masks of each pass: critic, next_critic, actor_critic, actor, next_actor."""
 
 
 def bootstrap(
@@ -201,9 +169,13 @@ class SAC:
         action_dim: int,
         *,
         generator: torch.Generator | None = None,
+        device: torch.device | str = "cpu",
     ) -> None:
-        """Build actor, critics and target; the same generator state gives the same agent."""
-        self.config = config
+        """Build actor, critics and target; the same generator state gives the same agent.
+
+        Everything is drawn on the CPU and then moved, so that a seed means the same everywhere.
+        """
+        self.config, self.device = config, torch.device(device)
         self.obs_dim, self.action_dim = obs_dim, action_dim
         self.target_entropy = -float(action_dim)
         self.actor = config.actor.build(obs_dim, 2 * action_dim, generator=generator)
@@ -214,49 +186,122 @@ class SAC:
             out_features=1,
             generator=generator,
         )
-        for network in (self.actor, self.critic):
+        extra = config.regularizers
+        self._networks: dict[Role, nn.Module] = {"actor": self.actor, "critic": self.critic}
+        for role, network in self._networks.items():
+            wrap(network, extra, role, generator=generator)
+            network.to(self.device)
             network.requires_grad_(requires_grad=False)  # gradients come from torch.func
         self._actor: dict[str, Tensor] = dict(self.actor.named_parameters())
         self._critic: dict[str, Tensor] = dict(self.critic.named_parameters())
-        self._target = {name: p.clone() for name, p in self._critic.items()}
+        self._leader = self._critic | spectral_vectors(self.critic)
+        self._target = {name: p.clone() for name, p in self._leader.items()}
+        self._spectral = [
+            (network, tensors)
+            for network, tensors in (
+                (self.actor, self._actor | spectral_vectors(self.actor)),
+                (self.critic, self._leader),
+                (self.critic, self._target),
+            )
+            if spectral_vectors(network)
+        ]
         alpha = config.alpha
-        learned = isinstance(alpha, LearnedAlpha)
+        self._learns_alpha = isinstance(alpha, LearnedAlpha)
         start = alpha.initial if isinstance(alpha, LearnedAlpha) else alpha.value
-        self.log_alpha = torch.tensor(math.log(start))
-        self.actor_adam = Adam(self._actor, {n: Rule(config.actor_lr) for n in self._actor})
-        self.critic_adam = Adam(self._critic, {n: Rule(config.critic_lr) for n in self._critic})
+        self.log_alpha = torch.tensor(math.log(start), device=self.device)
+        self.actor_adam = Adam(self._actor, rules(self.actor, extra, "actor", lr=config.actor_lr))
+        self.critic_adam = Adam(
+            self._critic, rules(self.critic, extra, "critic", lr=config.critic_lr)
+        )
         rule = Rule(alpha.lr if isinstance(alpha, LearnedAlpha) else 0.0)
         self.alpha_adam = Adam({"log_alpha": self.log_alpha}, {"log_alpha": rule})
-        self._learns_alpha = learned
+        self.norm = RunningNorm(obs_dim, device=self.device) if config.normalize_obs else None
+        self._dropout = dropout_of(extra)
+        self._functional = config.functional
 
-    def act(self, obs: Float[Tensor, "*batch obs"], noise: Tensor | None = None) -> Tensor:
-        """Return the mean action, or a sample if noise is given."""
+    def observe(self, obs: Float[Tensor, "*batch obs"]) -> None:
+        """Take note of an observation; once per environment step.  Nothing unless normalising."""
+        if self.norm is not None:
+            self.norm.observe(obs.to(self.device))
+
+    def normalize(self, obs: Float[Tensor, "*batch obs"]) -> Float[Tensor, "*batch obs"]:
+        """Return what the networks see of an observation."""
+        return obs if self.norm is None else self.norm(obs)
+
+    def act(
+        self,
+        obs: Float[Tensor, "*batch obs"],
+        noise: Tensor | None = None,
+        *,
+        masks: Mapping[str, Tensor] | None = None,
+    ) -> Tensor:
+        """Return the mean action, or a sample if noise is given, on the CPU.
+
+        Masks are those of :meth:`draw_acting_masks`; without them nothing is dropped.
+        """
         with torch.inference_mode():
-            mean, log_std = split_head(self.actor(obs))
-            return (mean if noise is None else mean + log_std.exp() * noise).tanh()
+            x = self.normalize(obs.to(self.device))
+            drops = {name: mask.to(self.device) for name, mask in (masks or {}).items()}
+            head = functional_call(self.actor, drops, (x,)) if drops else self.actor(x)
+            mean, log_std = split_head(head)
+            noisy = mean if noise is None else mean + log_std.exp() * noise.to(self.device)
+            return noisy.tanh().cpu()
+
+    def values(
+        self, obs: Float[Tensor, "*batch obs"], action: Float[Tensor, "*batch act"]
+    ) -> Float[Tensor, "critic *batch"]:
+        """Return every critic's Q_i(s, a) on the CPU; nothing is dropped."""
+        with torch.inference_mode():
+            x = self.normalize(obs.to(self.device))
+            output: Tensor = self.critic(x, action.to(self.device))
+            return output.squeeze(-1).cpu()
+
+    def value(
+        self, obs: Float[Tensor, "*batch obs"], action: Float[Tensor, "*batch act"]
+    ) -> Float[Tensor, "*batch"]:
+        """Return min_i Q_i(s, a) on the CPU; nothing is dropped."""
+        return self.values(obs, action).amin(dim=0)
 
     def q(
-        self, parameters: Mapping[str, Tensor], obs: Tensor, action: Tensor
+        self,
+        parameters: Mapping[str, Tensor],
+        obs: Tensor,
+        action: Tensor,
+        masks: Mapping[str, Tensor] | None = None,
     ) -> Float[Tensor, "critic batch"]:
         """Return every critic's value under the given parameters."""
-        output: Tensor = functional_call(self.critic, dict(parameters), (obs, action))
+        tensors = {**parameters, **(masks or {})}
+        output: Tensor = functional_call(self.critic, tensors, (self.normalize(obs), action))
         return output.squeeze(-1)
 
     def policy(
-        self, parameters: Mapping[str, Tensor], obs: Tensor, noise: Tensor
+        self,
+        parameters: Mapping[str, Tensor],
+        obs: Tensor,
+        noise: Tensor,
+        masks: Mapping[str, Tensor] | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Return sampled actions and their log-probabilities under the given parameters."""
-        return squash(functional_call(self.actor, dict(parameters), (obs,)), noise)
+        tensors = {**parameters, **(masks or {})}
+        return squash(functional_call(self.actor, tensors, (self.normalize(obs),)), noise)
 
     def update(self, batch: Batch, noise: Noise) -> dict[str, Float[Tensor, ""]]:
         """Do one critic, actor, temperature and target update in place; return metrics."""
+        masks = noise.masks
+        batch = Batch(*(x.to(self.device) for x in batch))
         with torch.no_grad():
+            for network, tensors in self._spectral:
+                power_steps(network, tensors)
             alpha = self.log_alpha.exp()
             target_q = self._targets(batch, noise, alpha)
+            lagged_q = self._lagged(batch, noise)
 
             def loss_of_critic(parameters: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-                q = self.q(parameters, batch.obs, batch.action)
-                return critic_loss(q, target_q), q
+                q = self.q(parameters, batch.obs, batch.action, masks.get("critic"))
+                loss = critic_loss(q, target_q)
+                if lagged_q is not None:
+                    loss = loss + penalty(self.config.regularizers, q, lagged_q)
+                return loss, q
 
             gradients, q = grad(loss_of_critic, has_aux=True)(self._critic)
             self.critic_adam.step(gradients)
@@ -264,8 +309,11 @@ class SAC:
             def loss_of_actor(
                 parameters: dict[str, Tensor],
             ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-                action, log_prob = self.policy(parameters, batch.obs, noise.action)
-                loss = actor_loss(self.q(self._critic, batch.obs, action), log_prob, alpha)
+                action, log_prob = self.policy(
+                    parameters, batch.obs, noise.action, masks.get("actor")
+                )
+                q = self.q(self._critic, batch.obs, action, masks.get("actor_critic"))
+                loss = actor_loss(q, log_prob, alpha)
                 return loss, (loss, log_prob)
 
             gradients, (loss, log_prob) = grad(loss_of_actor, has_aux=True)(self._actor)
@@ -274,7 +322,7 @@ class SAC:
                 slope = alpha_gradient(alpha, log_prob, self.target_entropy)
                 self.alpha_adam.step({"log_alpha": slope})
             self._move_target()
-            return {
+            metrics = {
                 "train/critic_loss": critic_loss(q, target_q),
                 "train/actor_loss": loss,
                 "train/alpha": alpha,
@@ -283,41 +331,75 @@ class SAC:
                 "train/q_max": q.abs().max(),
                 "train/target_q_mean": target_q.mean(),
             }
+            if lagged_q is not None:
+                metrics["train/penalty"] = penalty(self.config.regularizers, q, lagged_q)
+            return metrics
 
     def _targets(self, batch: Batch, noise: Noise, alpha: Tensor) -> Tensor:
-        next_action, next_log_prob = self.policy(self._actor, batch.next_obs, noise.next_action)
-        source = self._critic if isinstance(self.config.target, NoTarget) else self._target
-        next_q = self.q(source, batch.next_obs, next_action)
+        masks = noise.masks
+        next_action, next_log_prob = self.policy(
+            self._actor, batch.next_obs, noise.next_action, masks.get("next_actor")
+        )
+        online = isinstance(self.config.target, NoTarget) or self._functional is not None
+        source = self._critic if online else self._target
+        next_q = self.q(source, batch.next_obs, next_action, masks.get("next_critic"))
         extra = self.config.target_noise * noise.target if self.config.target_noise else 0.0
         return bootstrap(
             batch, next_q, next_log_prob, alpha=alpha, gamma=self.config.gamma, noise=extra
         )
 
+    def _lagged(self, batch: Batch, noise: Noise) -> Tensor | None:
+        """Return the lagging critics' values, if a regularizer holds the critics to them."""
+        if not any(regularizer.penalizes for regularizer in self.config.regularizers):
+            return None
+        return self.q(self._target, batch.obs, batch.action, noise.masks.get("critic"))
+
     def _move_target(self) -> None:
-        target = self.config.target
-        if isinstance(target, NoTarget):
+        """Follow the critics; between the moves a weight of 0 keeps branches on data away."""
+        target, functional = self.config.target, self._functional
+        count, leader = self.critic_adam.count, self._critic
+        if functional is not None:  # a copy of the weights needs their singular vectors too
+            weight, leader = torch.where(count % functional.lag == 0, 1.0, 0.0), self._leader
+        elif isinstance(target, PolyakTarget):
+            weight = torch.where(count % target.period == 0, target.tau, 0.0)
+        else:
             return
-        # a weight of 0 between the moves keeps the update free of branches on data
-        weight = torch.where(self.critic_adam.count % target.period == 0, target.tau, 0.0)
-        for name, follower in self._target.items():
-            follower.lerp_(self._critic[name], weight.to(follower.dtype))
+        for name, value in leader.items():
+            self._target[name].lerp_(value, weight.to(value.dtype))
 
     def draw_noise(self, generator: torch.Generator, *, batch_size: int | None = None) -> Noise:
-        """Draw the random numbers of one update."""
+        """Draw the random numbers of one update, on the CPU, and move them to the device."""
         size = self.config.batch_size if batch_size is None else batch_size
         action, next_action = torch.randn(2, size, self.action_dim, generator=generator)
-        return Noise(action, next_action, torch.randn(size, generator=generator))
+        target = torch.randn(size, generator=generator)
+        masks = update_masks(self._networks, self._dropout, generator, size=size)
+        moved = {
+            name: {key: mask.to(self.device) for key, mask in part.items()}
+            for name, part in masks.items()
+        }
+        to = self.device
+        return Noise(action.to(to), next_action.to(to), target.to(to), moved)
+
+    def draw_acting_masks(
+        self, generator: torch.Generator, *, batch: tuple[int, ...] = ()
+    ) -> dict[str, Tensor]:
+        """Draw what :meth:`act` drops: nothing, and no number, unless dropout acts (a bug)."""
+        dropout = self._dropout.get("actor")
+        if dropout is None or not dropout.when_acting:
+            return {}
+        return draw_masks(self.actor, generator, batch=batch)
 
     def state(self) -> dict[str, Tensor]:
         """Return every tensor that makes up the agent, by name: what a checkpoint holds."""
         parts = {
-            "actor": {**self._actor, **dict(self.actor.named_buffers())},
-            "critic": {**self._critic, **dict(self.critic.named_buffers())},
+            "actor": {**self._actor, **_buffers(self.actor)},
+            "critic": {**self._critic, **_buffers(self.critic)},
             "target": self._target,
             "alpha": {"log": self.log_alpha},
             "adam/actor": self.actor_adam.state(),
             "adam/critic": self.critic_adam.state(),
             "adam/alpha": self.alpha_adam.state(),
+            "norm": {} if self.norm is None else self.norm.state(),
         }
         return {
             f"{part}/{n}": value for part, values in parts.items() for n, value in values.items()
@@ -332,3 +414,9 @@ class SAC:
         with torch.no_grad():
             for name, value in own.items():
                 value.copy_(tensors[name])
+
+
+def _buffers(network: nn.Module) -> dict[str, Tensor]:
+    """Return the buffers that are kept: not the place that a mask is put into."""
+    kept = network.state_dict()
+    return {name: value for name, value in network.named_buffers() if name in kept}

@@ -8,11 +8,11 @@ import tyro
 
 from lff.cli.audit import audit_command
 from lff.cli.compare import compare
+from lff.cli.doctor import doctor
 from lff.cli.export import export_command
 from lff.cli.play import play
-from lff.cli.rerun import rerun
-from lff.cli.doctor import doctor
 from lff.cli.presets import presets
+from lff.cli.rerun import rerun
 from lff.cli.resume import resume
 from lff.cli.show import show
 from lff.cli.sigma import sigma

@@ -14,6 +14,7 @@ from lff.core.exit_codes import ExitCode
 from lff.store import RunDir
 from lff.training import TrainConfig, versions
 from lff.training.load import find_run
+from lff.training.sinks import Trackers
 
 
 def rerun(run: tyro.conf.Positional[Path], /, *, dir: Path, seed: int | None = None) -> None:
@@ -31,7 +32,7 @@ def rerun(run: tyro.conf.Positional[Path], /, *, dir: Path, seed: int | None = N
     stored = config.seed
     if seed is not None:
         config = dataclasses.replace(config, seed=seed)
-    run_to_end(config, dir)
+    run_to_end(config, dir, Trackers())
     if config.seed != stored:
         print(f"seed {config.seed} instead of {stored}: nothing to compare")  # noqa: T201
         return

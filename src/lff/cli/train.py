@@ -11,8 +11,11 @@ from lff import training
 from lff.algos import NoTarget, SACConfig
 from lff.cli.dimensions import dimensions
 from lff.cli.progress import progress
+from lff.cli.regularizer_flags import RegularizerFlags
 from lff.cli.show import print_summary
+from lff.store import RunDir
 from lff.training import OffPolicyRun, TrainConfig, preset, sac_config, worth_compiling
+from lff.training.compiling import find_compiler
 from lff.training.presets import NetName, PresetName
 from lff.training.sinks import Trackers, tracked
 
@@ -30,6 +33,8 @@ def train(
     actor_net: NetName | None = None,
     critic_net: NetName | None = None,
     sigma: float | None = None,
+    actor_sigma: float | None = None,
+    critic_sigma: float | None = None,
     fourier_dim: int | None = None,
     target: Literal["polyak", "none"] = "polyak",
     target_noise: float = 0.0,
@@ -44,9 +49,12 @@ def train(
     checkpoint_every: int = 10_000,
     compile: Literal["auto", "on", "off"] = "auto",
     threads: int = 1,
+    device: str = "cpu",
+    reference_episodes: int = 3,
     tensorboard: bool = False,
     wandb: str | None = None,
     mlflow: str | None = None,
+    regularizers: Annotated[RegularizerFlags, tyro.conf.arg(name="")] = RegularizerFlags(),  # noqa: B008  frozen
 ) -> None:
     """Train an agent; running the same command again resumes or does nothing.
 
@@ -61,13 +69,15 @@ def train(
         actor_net: network of the actor alone.
         critic_net: network of the critics alone.
         sigma: standard deviation of B at the start, instead of the preset's.
+        actor_sigma: the same for the actor alone.
+        critic_sigma: the same for the critics alone.
         fourier_dim: number of Fourier features, instead of the preset's.
         target: bootstrap from a target network, or from the critics themselves.
         target_noise: standard deviation of noise added to the targets.
         num_critics: critics whose minimum is taken.
         action_repeat: frames that each action is played for, instead of the preset's.
         warmup_steps: steps with random actions before the first update, instead of the preset's.
-        replay_capacity: transitions kept, instead of the preset's; the oldest leave memory and disk.
+        replay_capacity: transitions kept, instead of the preset's; older ones leave the disk too.
         updates_per_step: updates per action, instead of the preset's.
         eval_every: steps between evaluations, instead of the preset's.
         eval_episodes: episodes of an evaluation, instead of the preset's.
@@ -75,9 +85,12 @@ def train(
         checkpoint_every: steps between checkpoints.
         compile: run the update as one compiled graph; auto if the run is long enough.
         threads: threads of torch.
+        device: where networks live and learn: cpu, cuda or cuda:N.
+        reference_episodes: episodes of the random and the zero policy, played once; 0 for none.
         tensorboard: also write TensorBoard's event files, into RUN/tensorboard.
         wandb: also log to this W&B project; offline unless WANDB_MODE=online.
         mlflow: also log to this MLflow server, or to a SQLite store in this folder.
+        regularizers: docs/regularizers.md has the formulas.
     """
     del algo  # one so far
     given: dict[str, Any] = {
@@ -100,10 +113,13 @@ def train(
         critic=critic_net or net,
         obs_dim=obs_dim,
         action_dim=action_dim,
+        actor_sigma=actor_sigma,
+        critic_sigma=critic_sigma,
     )
     agent = dataclasses.replace(agent, target_noise=target_noise, num_critics=num_critics)
     if target == "none":
         agent = dataclasses.replace(agent, target=NoTarget())
+    agent = regularizers.add_to(agent)
     long = worth_compiling(
         chosen.steps,
         warmup_steps=chosen.warmup_steps,
@@ -123,14 +139,30 @@ def train(
         eval_episodes=chosen.eval_episodes,
         log_every=log_every,
         checkpoint_every=checkpoint_every,
-        compile=compile == "on" or (compile == "auto" and long),
+        compile=_chosen(compile, dir, worth=long),
         threads=threads,
+        device=device,
     )
-    run_to_end(config, dir, Trackers(tensorboard=tensorboard, wandb=wandb, mlflow=mlflow))
+    trackers = Trackers(tensorboard=tensorboard, wandb=wandb, mlflow=mlflow)
+    run_to_end(config, dir, trackers, reference_episodes=reference_episodes)
+
+
+def _chosen(wanted: Literal["auto", "on", "off"], folder: Path, *, worth: bool) -> bool:
+    """Return whether to compile: as asked, else as the run began, else by length and compiler."""
+    if wanted != "auto":
+        return wanted == "on"
+    if RunDir(folder).status != "empty":
+        return bool(RunDir(folder).config.get("compile", False))
+    return worth and find_compiler() is not None
 
 
 def run_to_end(
-    config: TrainConfig, folder: Path, trackers: Trackers, *, may_differ: tuple[str, ...] = ()
+    config: TrainConfig,
+    folder: Path,
+    trackers: Trackers,
+    *,
+    may_differ: tuple[str, ...] = (),
+    reference_episodes: int = 0,
 ) -> None:
     """Train with a progress bar, then print what came of it."""
     with tracked(trackers, folder) as track:
@@ -142,12 +174,31 @@ def run_to_end(
                 track(run, event)
 
             training.train(
-                config, directory=folder, watch=watch, command=sys.argv, may_differ=may_differ
+                config,
+                directory=folder,
+                watch=watch,
+                command=sys.argv,
+                may_differ=may_differ,
+                reference_episodes=reference_episodes,
             )
     print_summary(folder)
 
 
 def _greet(agent: SACConfig, config: TrainConfig) -> None:
-    how = "compiled" if config.compile else "eager"
-    text = f"{config.env}, {config.steps:,} steps, seed {config.seed}, {how}"
+    how = "compiled" if config.compile else f"eager ({_why_eager(config)})"
+    text = f"{config.env}, {config.steps:,} steps, seed {config.seed}, {config.device}, {how}"
     print(f"{text}\n  actor  {agent.actor}\n  critic {agent.critic}")  # noqa: T201
+    for regularizer in agent.regularizers:
+        print(f"  with   {regularizer}")  # noqa: T201
+
+
+def _why_eager(config: TrainConfig) -> str:
+    worth = worth_compiling(
+        config.steps,
+        warmup_steps=config.warmup_steps,
+        action_repeat=config.action_repeat,
+        updates=config.updates_per_step,
+    )
+    if not worth:
+        return "too short to win compilation back"
+    return "as asked" if find_compiler() else "no C++ compiler: install g++ to be faster"

@@ -24,6 +24,8 @@ from lff.core.errors import BadInputError, BadTypeError
 
 T = TypeVar("T")
 TYPE_KEY = "type"
+LATER = {"later": True}
+"""Metadata of a field that came later: left out while it has its default, so old digests hold."""
 
 
 def to_dict(config: Any) -> dict[str, Any]:
@@ -31,7 +33,11 @@ def to_dict(config: Any) -> dict[str, Any]:
     if not dataclasses.is_dataclass(config) or isinstance(config, type):
         raise BadTypeError("config", config, "a dataclass instance", "pass a config object")
     hints = _hints(type(config))
-    fields = {f.name: _encode(getattr(config, f.name), hints[f.name]) for f in _fields(config)}
+    fields = {
+        f.name: _encode(getattr(config, f.name), hints[f.name])
+        for f in _fields(config)
+        if not (f.metadata.get("later") and getattr(config, f.name) == f.default)
+    }
     return {TYPE_KEY: type(config).__name__, **fields}
 
 

@@ -301,8 +301,10 @@ def _signature(module: nn.Module) -> str:
 
 def unstack(module: nn.Module, index: int) -> nn.Module:
     """Return member ``index`` of a stacked module as an ordinary one."""
-    if isinstance(module, StackedLinear | StackedLayerNorm | StackedByVmap):
-        return module.member(index)
+    take = getattr(module, "member", None)
+    if take is not None:  # a stacked leaf, of this file or of another
+        member: nn.Module = take(index)
+        return member
     one = copy.deepcopy(module)
     if isinstance(module, BasisLayer):
         for name, value in module.state_dict().items():

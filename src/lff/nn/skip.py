@@ -91,14 +91,14 @@ class SkipBody(nn.Module):
             )
             for i, (width, next_width) in enumerate(pairwise(widths))
         )
-        self.activation = ACTIVATIONS[config.activation]()
+        self.activations = nn.ModuleList(ACTIVATIONS[config.activation]() for _ in config.hidden)
 
     def forward(self, x: Float[Tensor, "*batch in_features"]) -> Float[Tensor, "*batch _"]:
         """Apply the layers in turn, appending x where it belongs."""
         y = x
         for i, layer in enumerate(self.layers):
             if i > 0:
-                y = self.activation(y)
+                y = self.activations[i - 1](y)
             y = layer(torch.cat((y, x), dim=-1) if i in self.skips else y)
         return y
 

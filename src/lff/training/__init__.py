@@ -11,6 +11,7 @@ import gymnasium
 import torch
 
 import lff
+from lff.core.errors import BadInputError
 from lff.envs import Env, make
 from lff.envs.gym import Adapter
 from lff.store import RunDir
@@ -47,6 +48,7 @@ def train(
         reference_episodes: episodes of the random and of the zero policy to play once, for
             ``evaluations/reference.json``.
     """
+    check_device(config.device)
     torch.set_num_threads(config.threads)
     torch.set_flush_denormal(True)
     run = RunDir(directory)
@@ -67,6 +69,12 @@ def train(
             keep_reference(opened, make_env, episodes=reference_episodes, seed=config.seed)
         OffPolicyRun(config, opened, make_env, watch=watch).train()
     return run
+
+
+def check_device(device: str) -> None:
+    """Refuse a device that is not there."""
+    if device != "cpu" and not torch.cuda.is_available():
+        raise BadInputError("device", device, "cpu: torch sees no CUDA here", "use --device cpu")
 
 
 def versions() -> dict[str, str]:

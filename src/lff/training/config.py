@@ -1,5 +1,6 @@
 """What a training run is: a task, an agent, a seed and a schedule.  Steps are environment steps."""
 
+import re
 from dataclasses import dataclass
 
 from lff.algos import SACConfig
@@ -43,6 +44,8 @@ class TrainConfig:
     """Run the update as one compiled graph."""
     threads: int = 1
     """Threads of torch."""
+    device: str = "cpu"
+    """Where networks live and learn: cpu, cuda or cuda:N."""
 
     def __post_init__(self) -> None:
         """Check the schedule before anything is built."""
@@ -59,6 +62,8 @@ class TrainConfig:
         ):
             check_size(name, getattr(self, name))
         check_flag("compile", self.compile)
+        if self.device != "cpu" and not re.fullmatch(r"cuda(:\d+)?", self.device):
+            raise BadInputError("device", self.device, "cpu, cuda or cuda:N", "use cpu")
         if self.warmup_steps < 1:
             remedy = "use 1 or more: an update needs a transition"
             raise BadInputError("warmup_steps", self.warmup_steps, "a positive integer", remedy)

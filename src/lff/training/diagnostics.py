@@ -24,7 +24,8 @@ Metric = float | list[int]
 def network_metrics(agent: SAC, batch: Batch) -> dict[str, Metric]:
     """Return what can be said of each network on a batch: B, its phases, features and units."""
     metrics: dict[str, Metric] = {}
-    inputs = {"actor": (batch.obs,), "critic": (batch.obs, batch.action)}
+    obs, action = agent.normalize(batch.obs.to(agent.device)), batch.action.to(agent.device)
+    inputs = {"actor": (obs,), "critic": (obs, action)}
     for role, network in (("actor", agent.actor), ("critic", agent.critic)):
         for layer in _bases(network):
             metrics |= _basis_metrics(role, layer, torch.cat(inputs[role], dim=-1))

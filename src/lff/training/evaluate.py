@@ -57,13 +57,14 @@ def evaluate(
 
 def _play(agent: SAC, env: Env, seed: int) -> tuple[float, int, float, float]:
     obs, _ = env.reset(seed=seed)
+    generator = torch.Generator().manual_seed(seed)
     total, discounted, weight, length, q_start = 0.0, 0.0, 1.0, 0, 0.0
     ended = False
     while not ended:
         x = torch.from_numpy(obs)
-        action = agent.act(x)
+        action = agent.act(x, masks=agent.draw_acting_masks(generator))
         if length == 0:
-            q_start = agent.critic(x, action).amin().item()
+            q_start = agent.value(x, action).item()
         obs, reward, terminated, truncated, _ = env.step(action.numpy())
         total += reward
         discounted += weight * reward

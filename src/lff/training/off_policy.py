@@ -72,7 +72,7 @@ class OffPolicyRun:
         obs_dim = int(np.prod(self.env.observation_space.shape))
         action_dim = int(np.prod(self.env.action_space.shape))
         weights = torch.Generator().manual_seed(stream_seed(config.seed, "weights"))
-        self.agent = SAC(config.algo, obs_dim, action_dim, generator=weights)
+        self.agent = SAC(config.algo, obs_dim, action_dim, generator=weights, device=config.device)
         # a repeat cut short by an episode's end plays fewer frames, so steps bounds the transitions
         capacity = min(config.replay_capacity, config.steps)
         self.replay = Replay(capacity, obs_dim=obs_dim, action_dim=action_dim)
@@ -114,6 +114,7 @@ class OffPolicyRun:
 
     def _step(self) -> bool:
         """Act once and learn from it; return whether an episode ended."""
+        self.agent.observe(torch.from_numpy(self._obs))
         action = self._choose()
         next_obs, reward, terminated, truncated, info = self.env.step(action)
         self._check_finite("observation", next_obs)
@@ -142,7 +143,8 @@ class OffPolicyRun:
         if self.at.env_step < self.config.warmup_steps:
             return (2 * torch.rand(size, generator=stream) - 1).numpy()
         noise = torch.randn(size, generator=stream)
-        action = self.agent.act(torch.from_numpy(self._obs), noise).numpy()
+        masks = self.agent.draw_acting_masks(stream)
+        action = self.agent.act(torch.from_numpy(self._obs), noise, masks=masks).numpy()
         if not np.isfinite(action).all():
             raise self._broken()
         return action
@@ -158,8 +160,7 @@ class OffPolicyRun:
         q_max, alpha = (self._metrics[f"train/{name}"].item() for name in ("q_max", "alpha"))
         self.at.q_max = max(self.at.q_max, q_max)
         if self.divergence.passed(q_max, alpha, self.at.env_step):
-            q = self.agent.critic(batch.obs, batch.action).squeeze(-1)
-            self._warn(self.divergence.explain(q, alpha))
+            self._warn(self.divergence.explain(self.agent.values(batch.obs, batch.action), alpha))
 
     def _begin_episode(self) -> None:
         """Reset with a seed of the episode's own, so that it does not matter what came before."""

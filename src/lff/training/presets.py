@@ -4,6 +4,7 @@ paper-table     Table 1                          paper-text   section 5
 authors-readme  the authors' command lines        laptop       what two cores can do in an hour
 """
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -170,16 +171,27 @@ def net_sizes(chosen: Preset, *, obs_dim: int, action_dim: int) -> dict[str, Net
 
 
 def sac_config(
-    chosen: Preset, *, actor: NetName, critic: NetName, obs_dim: int, action_dim: int
+    chosen: Preset,
+    *,
+    actor: NetName,
+    critic: NetName,
+    obs_dim: int,
+    action_dim: int,
+    actor_sigma: float | None = None,
+    critic_sigma: float | None = None,
 ) -> SACConfig:
-    """Return SAC as a preset has it, with these networks in actor and critic."""
+    """Return SAC as a preset has it, with these networks (and σ, if given) in actor and critic."""
     if obs_dim < 1 or action_dim < 1:
         raise BadInputError("dimensions", (obs_dim, action_dim), "positive", "look at the task")
     return SACConfig(
-        actor=chosen.net(actor, obs_dim, 2 * action_dim),
-        critic=chosen.net(critic, obs_dim + action_dim, 1),
+        actor=_with_sigma(chosen, actor_sigma).net(actor, obs_dim, 2 * action_dim),
+        critic=_with_sigma(chosen, critic_sigma).net(critic, obs_dim + action_dim, 1),
         batch_size=chosen.batch_size,
         actor_lr=chosen.lr,
         critic_lr=chosen.lr,
         alpha=LearnedAlpha(lr=chosen.alpha_lr),
     )
+
+
+def _with_sigma(chosen: Preset, sigma: float | None) -> Preset:
+    return chosen if sigma is None else dataclasses.replace(chosen, sigma=sigma)

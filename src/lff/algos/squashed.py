@@ -1,0 +1,33 @@
+"""The policy's law: a Gaussian squashed by tanh, with log σ_π squashed into [-5, 2]."""
+
+import math
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+
+LOG_STD = (-5.0, 2.0)
+
+
+def squash(
+    head: Float[Tensor, "batch head"], noise: Float[Tensor, "batch act"]
+) -> tuple[Float[Tensor, "batch act"], Float[Tensor, " batch"]]:
+    """Return a = tanh(μ + σε) and log π(a), from the actor's output and ε.
+
+    log π = Σ [log N(ε) - log σ - log(1 - tanh²(u))], the last in its stable form
+    2 (log 2 - u - softplus(-2u)).
+    """
+    mean, log_std = split_head(head)
+    u = mean + log_std.exp() * noise
+    normal = -0.5 * noise.square() - log_std - 0.5 * math.log(2 * math.pi)
+    log_det = 2 * (math.log(2) - u - F.softplus(-2 * u))
+    return u.tanh(), (normal - log_det).sum(dim=-1)
+
+
+def split_head(
+    head: Float[Tensor, "*batch head"],
+) -> tuple[Float[Tensor, "*batch act"], Float[Tensor, "*batch act"]]:
+    """Return μ and log σ_π, the latter squashed into [-5, 2]."""
+    mean, raw = head.chunk(2, dim=-1)
+    low, high = LOG_STD
+    return mean, low + 0.5 * (high - low) * (raw.tanh() + 1)

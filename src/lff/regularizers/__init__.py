@@ -1,0 +1,23 @@
+"""Regularizers that combine with any network and with each other: one file each, config and all."""
+
+from lff.regularizers.base import Regularizer as Regularizer
+from lff.regularizers.base import Rule as Rule
+from lff.regularizers.basis import BasisRule as BasisRule
+from lff.regularizers.combine import check_combination as check_combination
+from lff.regularizers.combine import penalty as penalty
+from lff.regularizers.combine import rules as rules
+from lff.regularizers.combine import wrap as wrap
+from lff.regularizers.dropout import Dropout as Dropout
+from lff.regularizers.dropout import draw_masks as draw_masks
+from lff.regularizers.dropout import dropout_of as dropout_of
+from lff.regularizers.dropout import update_masks as update_masks
+from lff.regularizers.functional import FunctionalRegularization as FunctionalRegularization
+from lff.regularizers.layer_norm import LayerNorm as LayerNorm
+from lff.regularizers.spectral import SpectralNorm as SpectralNorm
+from lff.regularizers.spectral import power_steps as power_steps
+from lff.regularizers.spectral import spectral_vectors as spectral_vectors
+from lff.regularizers.weight_decay import WeightDecay as WeightDecay
+
+RegularizerConfig = (
+    WeightDecay | BasisRule | Dropout | FunctionalRegularization | SpectralNorm | LayerNorm
+)

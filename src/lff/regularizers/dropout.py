@@ -1,0 +1,117 @@
+"""Dropout after every nonlinearity of the trunk, with masks that are drawn outside the network.
+
+    y = m ⊙ x,    m = 0 with probability p, else 1/(1 - p)
+
+A mask is an input of the update, as noise is: the update stays a pure function, and a run can be
+resumed bit for bit.  A network that is given no mask drops nothing, so that acting, evaluation and
+export are right without anybody having to switch a mode.  The waves of a Fourier front are not
+dropped: "every nonlinearity in the MLP" (the paper) is read as the trunk.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from lff.core.checks import check_flag, check_number
+from lff.core.errors import BadInputError
+from lff.regularizers.base import ROLES, Regularizer, Role, members_of, nonlinearities
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dropout(Regularizer):
+    """Units dropped at random in every loss; the paper searches p from 0.05 to 0.2."""
+
+    turn: ClassVar[int] = 2
+    p: float = 0.05
+    """Probability that a unit is dropped."""
+    in_targets: bool = True
+    """Drop in the bootstrap too, in the next action as in the target critics, with own masks."""
+    when_acting: bool = False
+    """Drop in the actor while acting and in evaluation: a bug that the paper's runs may have had,
+    since their starting code base never switches dropout off."""
+
+    def __post_init__(self) -> None:
+        """Check the values before anything is built."""
+        super().__post_init__()
+        if not 0 < check_number("dropout", self.p) < 1:
+            raise BadInputError("dropout", self.p, "in (0, 1)", "use 0.05, or leave dropout out")
+        check_flag("in_targets", self.in_targets)
+        check_flag("when_acting", self.when_acting)
+        if self.when_acting and self.where == "critic":
+            remedy = "use actor or both, since it is the actor that acts"
+            raise BadInputError("where", self.where, "actor or both to drop when acting", remedy)
+
+    def wrap(self, network: nn.Module, generator: torch.Generator | None = None) -> None:  # noqa: ARG002
+        """Put a mask behind every nonlinearity."""
+        for place in nonlinearities(network):
+            place.put(nn.Sequential(place.module, MaskedDropout(self.p, place.width)))
+
+
+class MaskedDropout(nn.Module):
+    """x times a mask that the caller puts into the buffer ``mask``; x itself if there is none."""
+
+    mask: Tensor
+
+    def __init__(self, p: float, width: int) -> None:
+        """Start without a mask: nothing is dropped."""
+        super().__init__()
+        self.p, self.width = p, width
+        self.register_buffer("mask", torch.ones(()), persistent=False)
+
+    def forward(self, x: Float[Tensor, "*batch width"]) -> Float[Tensor, "*batch width"]:
+        """Return what the mask leaves."""
+        return x if self.mask.ndim == 0 else x * self.mask
+
+    def extra_repr(self) -> str:
+        """Show the probability."""
+        return f"p={self.p:g}"
+
+
+def draw_masks(
+    network: nn.Module, generator: torch.Generator, *, batch: tuple[int, ...] = ()
+) -> dict[str, Tensor]:
+    """Draw the masks of one pass through a network, by the names of the buffers they replace.
+
+    A network without dropout gives none, and takes nothing from the generator.
+    """
+    members = members_of(network)
+    axes = batch if members is None else (members, *batch)
+    return {
+        f"{name}.mask": (torch.rand(*axes, module.width, generator=generator) >= module.p)
+        / (1 - module.p)
+        for name, module in network.named_modules()
+        if isinstance(module, MaskedDropout)
+    }
+
+
+def dropout_of(regularizers: Sequence[Regularizer]) -> dict[Role, Dropout]:
+    """Return the dropout of each network that has one."""
+    found: dict[Role, Dropout] = {}
+    for regularizer in regularizers:
+        if isinstance(regularizer, Dropout):
+            found |= {role: regularizer for role in ROLES if regularizer.works_on(role)}
+    return found
+
+
+def update_masks(
+    networks: Mapping[Role, nn.Module],
+    dropout: Mapping[Role, Dropout],
+    generator: torch.Generator,
+    *,
+    size: int,
+) -> dict[str, dict[str, Tensor]]:
+    """Draw the masks of every pass of one update through a network with dropout.
+
+    The passes are ``actor`` and ``actor_critic`` in the actor loss, ``critic`` in the critic loss,
+    ``next_actor`` and ``next_critic`` in the bootstrap.
+    """
+    masks = {}
+    for role, config in dropout.items():
+        passes = [role, "actor_critic"] if role == "critic" else [role]
+        for name in [*passes, f"next_{role}"] if config.in_targets else passes:
+            masks[name] = draw_masks(networks[role], generator, batch=(size,))
+    return masks

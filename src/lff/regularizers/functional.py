@@ -1,0 +1,46 @@
+"""Functional regularization (Piché et al., 2021) in place of a target network.
+
+    y    = r + γ (1 - terminated) (min_i Q_i(s', a') - α log π(a'|s'))       the critics themselves
+    L_Q += κ Σ_i mean (Q_i(s, a) - Q̄_i(s, a))²,    θ̄ <- θ every T critic updates
+
+The bootstrap is as fresh as can be; the penalty holds the function, not the weights, near where it
+was.  With several critics each is held to its own past.  Under dropout Q and Q̄ share their masks,
+so that the penalty is zero as long as the function has not moved.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from jaxtyping import Float
+from torch import Tensor
+
+from lff.core.checks import check_scale, check_size
+from lff.core.errors import BadInputError
+from lff.regularizers.base import Regularizer, Where
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionalRegularization(Regularizer):
+    """Bootstrap from the critics, and hold them near a lagging copy of themselves."""
+
+    penalizes: ClassVar[bool] = True
+    where: Where = "critic"
+    """The critics; there is nothing to hold in an actor."""
+    kappa: float = 1.0
+    """κ, the weight of the penalty (theirs: 1; the LFF paper gives none)."""
+    lag: int = 1_000
+    """T, critic updates between two copies (theirs: 1000)."""
+
+    def __post_init__(self) -> None:
+        """Check the values before anything is built."""
+        super().__post_init__()
+        check_scale("functional", self.kappa, remedy="use 1")
+        check_size("functional lag", self.lag)
+        if self.where != "critic":
+            raise BadInputError("where", self.where, "critic", "it acts on Q-values alone")
+
+    def penalty(
+        self, q: Float[Tensor, "critic batch"], lagged_q: Float[Tensor, "critic batch"]
+    ) -> Float[Tensor, ""]:
+        """κ Σ_i mean (Q_i - Q̄_i)²."""
+        return self.kappa * (q - lagged_q).square().mean(dim=1).sum()

@@ -197,5 +197,4 @@ def replay_sample(policy: Policy, rows: int = 2048) -> tuple[Tensor, Tensor] | N
     except StorageError:
         return None  # copied without its replay, or overtaken by a run that goes on
     obs, action = (torch.from_numpy(arrays[name][-rows:]) for name in ("obs", "action"))
-    normalize = getattr(policy.agent, "normalize", None)
-    return (obs if normalize is None else normalize(obs)), action
+    return policy.agent.normalize(obs), action

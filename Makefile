@@ -35,8 +35,11 @@ format: $(VENV)/.dev  ## let ruff rewrite the code
 docs: $(VENV)/.dev  ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
-bench: $(VENV)/.dev  ## measure the layer's speed against its peers
+bench: $(VENV)/.dev  ## measure the speed of the layer and of training against peers
 	$(BIN)/python benchmarks/layer.py
+	$(BIN)/python benchmarks/sac_peers.py
+	$(BIN)/python benchmarks/sac_update.py
+	$(BIN)/python benchmarks/side_by_side.py
 
 figures: $(VENV)/.dev  ## run the studies again: tables to results/, pictures to docs/images/
 	$(BIN)/python examples/fig1_sigma.py --out runs/figures

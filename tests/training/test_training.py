@@ -15,6 +15,7 @@ from lff.core.errors import BadInputError, InterruptedRunError, NonFiniteError
 from lff.data import Replay
 from lff.envs import PAPER_TASKS, make
 from lff.nn import Fourier, MLPTrunk, NetConfig
+from lff.regularizers import FunctionalRegularization
 from lff.store import RunDir, load_latest, read_rows
 from lff.training import TrainConfig, preset, sac_config, train, worth_compiling
 from lff.training.diagnostics import (
@@ -220,7 +221,9 @@ def test_the_histogram_keeps_what_lies_beyond():
 
 
 def test_every_logged_metric_is_documented(tmp_path):
-    train(small("probe/action", steps=300), directory=tmp_path / "run")
+    kappa = FunctionalRegularization(kappa=1.0)  # its penalty is a metric of its own
+    algo = SACConfig(actor=NET, critic=NET, batch_size=16, regularizers=(kappa,))
+    train(small("probe/action", steps=300, algo=algo), directory=tmp_path / "run")
     names = {name for row in read_rows(tmp_path / "run" / "metrics.jsonl") for name in row}
     documented = set(re.findall(r"^\| `([^`]+)`", (ROOT / "docs/metrics.md").read_text(), re.M))
     assert names == documented

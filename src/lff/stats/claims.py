@@ -61,3 +61,15 @@ def judge_fig2_early_stopping(rows: Sequence[Row], *, arm: str = "LFF σ=0.01") 
         )
     gain = paired_t_interval(best[0], best[1])
     return judge_better(gain, of=f"lowest squared error over training, MLP minus {arm}")
+
+
+def judge_learning(rows: Sequence[Row], *, arm: str, rival: str) -> Verdict:
+    """Is ``arm`` better, by the mean of its learning curve?  Refuted means: it is worse."""
+    areas = []
+    for name in (arm, rival):
+        seeds = sorted({row.seed for row in rows if row.variant == name})
+        curves = [select(rows, variant=name, metric="return", seed=seed) for seed in seeds]
+        areas.append([sum(curve) / len(curve) for curve in curves])
+    steps = max(row.step for row in rows)
+    gain = paired_t_interval(areas[0], areas[1])
+    return judge_better(gain, of=f"mean return over {steps:,} steps, {arm} minus {rival}")

@@ -1,0 +1,84 @@
+"""Stable-Baselines3's SAC with the sizes, rates and schedule of one of our configs."""
+
+import torch
+from gymnasium import Wrapper
+from stable_baselines3 import SAC
+
+from lff.core.seeding import env_seed
+from lff.envs import make
+from lff.training import TrainConfig
+from lff.training.evaluate import evaluate
+
+
+class EpisodeSeeds(Wrapper):
+    """Starts every training episode from the seed that ours has there."""
+
+    def __init__(self, env, seed):
+        super().__init__(env)
+        self.seed, self.episode = seed, -1
+
+    def reset(self, **_):
+        self.episode += 1
+        return self.env.reset(seed=env_seed(self.seed, f"train/{self.episode}"))
+
+
+class Peer(SAC):
+    """SB3 has one rate for all and, at one update a step, ignores target_update_interval."""
+
+    def __init__(self, run: TrainConfig):
+        self.run, self.config = run, run.algo
+        super().__init__(
+            "MlpPolicy",
+            EpisodeSeeds(make(run.env, seed=env_seed(run.seed, "train")), run.seed),
+            learning_rate=self.config.critic_lr,
+            buffer_size=min(run.replay_capacity, run.steps),
+            learning_starts=run.warmup_steps,
+            batch_size=self.config.batch_size,
+            gamma=self.config.gamma,
+            ent_coef=f"auto_{self.config.alpha.initial}",
+            policy_kwargs={
+                "net_arch": {
+                    "pi": list(self.config.actor.trunk.hidden),
+                    "qf": list(self.config.critic.trunk.hidden),
+                }
+            },
+            seed=run.seed,
+            device="cpu",
+        )
+
+    def _update_learning_rate(self, optimizers):
+        super()._update_learning_rate(optimizers)
+        self.ent_coef_optimizer.param_groups[0]["lr"] = self.config.alpha.lr
+
+    def train(self, gradient_steps, batch_size=64):
+        moves = (self._n_updates + 1) % self.config.target.period == 0
+        self.tau = self.config.target.tau if moves else 0.0
+        super().train(gradient_steps, batch_size)
+
+    def curve(self):
+        """Train; yield (environment steps, mean return of the mean action)."""
+        run = self.run
+        for step in range(run.eval_every, run.steps + 1, run.eval_every):
+            self.learn(run.eval_every, reset_num_timesteps=False)
+            result = evaluate(
+                Player(self),
+                lambda seed: make(run.env, seed=seed),
+                episodes=run.eval_episodes,
+                seed=run.seed,
+                env_step=step,
+            )
+            yield step, result.metrics()["eval/return"]
+
+
+class Player:
+    """What our evaluation asks of an agent."""
+
+    def __init__(self, model):
+        self.model, self.config = model, model.config
+
+    def act(self, obs):
+        return torch.from_numpy(self.model.predict(obs.numpy(), deterministic=True)[0])
+
+    def critic(self, obs, action):
+        with torch.no_grad():
+            return torch.cat(self.model.critic(obs[None], action[None]))

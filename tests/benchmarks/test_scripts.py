@@ -1,0 +1,50 @@
+"""Every benchmark of training runs, briefly, and ends with one JSON object."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.system.programs import require
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+
+
+def run(script, *arguments):
+    command = [sys.executable, str(FOLDER / f"{script}.py"), "--rounds", "1", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_peers_take_turns():
+    found = run("sac_peers", "--seconds", "0.1", "--eager", "--peers", "sb3", "cleanrl")
+    rates = found["steps_per_second"]
+    assert found["ratios"].keys() == {"sb3", "cleanrl"} == rates.keys() - {"lff"}
+    for name, speed in found["ratios"].items():  # one round: its ratio is that of the rates
+        assert speed == pytest.approx(rates["lff"] / rates[name], rel=0.1)
+
+
+def test_the_update_and_the_overhead_are_measured():
+    found = run("sac_update", "--sizes", "16", "--steps", "200", "--eager", "--threads", "1")
+    ratios = found["ratios"]
+    share = ratios["gflops_16"] / ratios["peak_gflops_16"]
+    assert 0 < share < 1
+    assert 0 < ratios["check_share"] < 1
+    assert ratios["overhead"] == pytest.approx(ratios["checkpoint_share"] + ratios["check_share"])
+
+
+def test_two_runs_go_side_by_side():
+    found = run("side_by_side", "--seconds", "0.1", "--eager")
+    rates = found["steps_per_second"]
+    expected = rates["together"] / rates["alone"]
+    assert found["ratios"]["side_by_side"] == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.system
+def test_all_peers_take_turns_compiled():
+    require("g++", package="g++")
+    found = run("sac_peers", "--seconds", "0.1")
+    assert found["ratios"].keys() == {"sb3", "sbx", "cleanrl", "leanrl"}

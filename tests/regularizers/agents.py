@@ -200,6 +200,6 @@ def moved(agent, updates=3):
     """Move an agent off its start so that copies and weights differ; its moments become fresh."""
     advance(agent, updates, seed=9)
     for adam in (agent.actor_adam, agent.critic_adam, agent.alpha_adam):
-        for value in (*adam.first.values(), *adam.second.values(), adam.count):
-            value.zero_()
+        adam.reset()
+    agent._set_share()  # it goes by the count of the critics' steps
     return agent

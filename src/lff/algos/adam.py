@@ -29,12 +29,33 @@ class Adam:
         }
         reference = next(iter(self.parameters.values()))
         self.count = torch.zeros((), dtype=torch.int64, device=reference.device)
+        self.factors = {rule.beta1: reference.new_zeros(2) for rule in self.rules.values()}
+        self._prepare()
 
     def step(self, gradients: Mapping[str, Tensor]) -> None:
         """Move every parameter by its gradient, in place."""
-        self.count.add_(1)
         for name, parameter in self.parameters.items():
             self._move(name, parameter, gradients[name])
+        self.count.add_(1)
+        self._prepare()
+
+    def reset(self) -> None:
+        """Forget the moments and start counting anew; the parameters stay."""
+        for value in (*self.first.values(), *self.second.values(), self.count):
+            value.zero_()
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Set the bias corrections of the step to come: √(1-β₂ᵗ)/(1-β₁ᵗ) and ε√(1-β₂ᵗ).
+
+        They are kept, not computed where they are needed: the compiler would work the powers out
+        anew for every sixteen numbers of every parameter.
+        """
+        # a float64 scalar held on the object would be frozen into the graph by the compiler
+        count = self.count.double() + 1
+        root = (1 - BETA2**count).sqrt()
+        for beta1, factors in self.factors.items():
+            factors.copy_(torch.stack((root / (1 - beta1**count), EPS * root)))
 
     def _move(self, name: str, parameter: Tensor, gradient: Tensor) -> None:
         rule = self.rules[name]
@@ -49,15 +70,13 @@ class Adam:
         first, second = self.first[name], self.second[name]
         first.lerp_(gradient, 1 - rule.beta1)
         second.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
-        dtype = parameter.dtype
-        count = self.count.double()  # a float64 scalar held here would be frozen by the compiler
-        scale = (rule.lr / (1 - rule.beta1**count)).to(dtype)
-        root = (1 - BETA2**count).sqrt().to(dtype)
-        parameter.sub_(scale * first / (second.sqrt() / root + EPS))
+        scale, shift = self.factors[rule.beta1].unbind()
+        parameter.sub_(rule.lr * scale * first / (second.sqrt() + shift))
 
     def state(self) -> dict[str, Tensor]:
         """Return everything a checkpoint must hold, as the live tensors."""
         tensors = {"count": self.count}
+        tensors |= {f"factors/{beta1:g}": value for beta1, value in self.factors.items()}
         for kind in ("first", "second", "start"):
             for name, value in getattr(self, kind).items():
                 tensors[f"{kind}/{name}"] = value

@@ -218,6 +218,12 @@ class SAC:
         self.norm = RunningNorm(obs_dim, device=self.device) if config.normalize_obs else None
         self._dropout = dropout_of(extra)
         self._functional = config.functional
+        target = config.target
+        self._period = target.period if isinstance(target, PolyakTarget) else None
+        if self._functional is not None:
+            self._period = self._functional.lag
+        self._share = torch.zeros(1, device=self.device)
+        self._set_share()
 
     def observe(self, obs: Float[Tensor, "*batch obs"]) -> None:
         """Take note of an observation; once per environment step.  Nothing unless normalising."""
@@ -356,16 +362,20 @@ class SAC:
 
     def _move_target(self) -> None:
         """Follow the critics; between the moves a weight of 0 keeps branches on data away."""
-        target, functional = self.config.target, self._functional
-        count, leader = self.critic_adam.count, self._critic
-        if functional is not None:  # a copy of the weights needs their singular vectors too
-            weight, leader = torch.where(count % functional.lag == 0, 1.0, 0.0), self._leader
-        elif isinstance(target, PolyakTarget):
-            weight = torch.where(count % target.period == 0, target.tau, 0.0)
-        else:
+        if self._period is None:
             return
+        # a copy of the weights needs their singular vectors too
+        leader = self._critic if self._functional is None else self._leader
         for name, value in leader.items():
-            self._target[name].lerp_(value, weight.to(value.dtype))
+            self._target[name].lerp_(value, self._share.to(value.dtype))
+        self._set_share()
+
+    def _set_share(self) -> None:
+        """Set what the target takes over in the update to come; kept, as Adam's factors are."""
+        tau = self.config.target.tau if isinstance(self.config.target, PolyakTarget) else 0.0
+        share = tau if self._functional is None else 1.0
+        due = (self.critic_adam.count + 1) % (self._period or 1) == 0
+        self._share.copy_(torch.where(due, share, 0.0))
 
     def draw_noise(self, generator: torch.Generator, *, batch_size: int | None = None) -> Noise:
         """Draw the random numbers of one update, on the CPU, and move them to the device."""
@@ -394,7 +404,7 @@ class SAC:
         parts = {
             "actor": {**self._actor, **_buffers(self.actor)},
             "critic": {**self._critic, **_buffers(self.critic)},
-            "target": self._target,
+            "target": {**self._target, "share": self._share},
             "alpha": {"log": self.log_alpha},
             "adam/actor": self.actor_adam.state(),
             "adam/critic": self.critic_adam.state(),

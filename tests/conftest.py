@@ -5,8 +5,13 @@ import torch
 
 @pytest.fixture(autouse=True)
 def _single_thread():
-    """Tests run side by side; two threads each would only fight for the cores."""
+    """Tests run side by side; two threads each would only fight for the cores.
+
+    A training run lets the processor flush denormal numbers, which hypothesis will not have.
+    """
     torch.set_num_threads(1)
+    yield
+    torch.set_flush_denormal(False)
 
 
 @pytest.fixture

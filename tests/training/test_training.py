@@ -258,7 +258,7 @@ def test_every_preset_trains_every_task(task, name, tmp_path):
 
     with pytest.raises(InterruptedRunError):
         train(dataclasses.replace(config, steps=2000), directory=tmp_path / "run", watch=watch)
-    assert finished[-1] == 200
+    assert 200 in finished
 
 
 def test_presets_are_those_of_the_sources():

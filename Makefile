@@ -11,9 +11,9 @@ SETUP := pyproject.toml constraints.txt
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
-demo: $(VENV)/.demo  ## run the main job and draw its picture (Figure 2: noise filtering)
-	$(BIN)/python examples/fig2_noise_filtering.py --out runs/demo
-	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open runs/demo/fig2.png; fi
+demo: $(VENV)/.demo  ## run the main job: SAC without a target network, MLP beside LFF, and its picture
+	$(BIN)/python examples/no_target.py --out runs/demo
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open runs/demo/no_target.png; fi
 
 test: $(VENV)/.dev  ## run all tests that need Python packages only
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not system"
@@ -59,7 +59,7 @@ $(VENV)/.python:
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.python $(SETUP)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[figures]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dmc,figures]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.python $(SETUP)

@@ -21,11 +21,19 @@ parser = ArgumentParser(description=__doc__)
 parser.add_argument("--out", type=Path, default=Path("runs/cheetah"), help="folder to write to")
 parser.add_argument("--steps", type=int, default=60_000, help="environment steps per run")
 parser.add_argument("--seeds", type=int, default=5)
+parser.add_argument("--episodes", type=int, default=5, help="episodes of an evaluation")
 arguments = parser.parse_args()
 if arguments.steps < 1000 or arguments.seeds < 2:
     parser.error("--steps must be 1000 or more and --seeds 2 or more; leave them out for 60,000, 5")
 
-options = ["--env", TASK, "--eval-every", str(arguments.steps // 12), "--eval-episodes", "5"]
+options = [
+    "--env",
+    TASK,
+    "--eval-every",
+    str(arguments.steps // 12),
+    "--eval-episodes",
+    str(arguments.episodes),
+]
 options += ["--warmup-steps", str(min(5_000, arguments.steps // 2))]
 options += ["--checkpoint-every", str(arguments.steps // 3)]
 runs = {

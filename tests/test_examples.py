@@ -1,5 +1,7 @@
 """Every example runs, briefly, as a user would start it."""
 
+import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -48,3 +50,31 @@ def test_the_drop_in_really_changes_three_lines():
 
     old, new = body(before, "QNetwork"), body(after, "FourierQNetwork")
     assert len([line for line in new if line not in old]) == 3
+
+
+def test_the_demo_says_what_it_saw_and_draws_it(tmp_path):
+    small = ("--env", "probe/observation-action", "--steps", "1000")
+    done = run("no_target", *small, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    seen = dict(re.findall(r"(MLP|LFF): largest .Q. ([\d.e+-]+), return", done.stdout))
+    assert seen.keys() == {"MLP", "LFF"}
+    orders = math.log10(float(seen["MLP"]) / float(seen["LFF"]))
+    told = re.search(r"ends ([\d.]+) orders of magnitude (above|below) LFF's", done.stdout)
+    assert float(told[1]) == pytest.approx(abs(orders), abs=0.06)
+    picture = tmp_path / "runs" / "no_target" / "no_target.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    again = run("no_target", *small, cwd=tmp_path)
+    assert again.stdout == done.stdout
+
+
+def test_the_study_of_learning_ends_in_a_table_a_verdict_and_a_picture(tmp_path):
+    done = run("cheetah_run", "--steps", "1200", "--seeds", "2", "--episodes", "1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = read_table(tmp_path / "runs" / "cheetah" / "cheetah.csv")
+    returns = [row for row in rows if row.metric == "return"]
+    assert {(row.variant, row.seed) for row in returns} == {
+        (v, s) for v in ("MLP", "LFF") for s in (0, 1)
+    }
+    assert sorted({row.step for row in returns}) == list(range(100, 1300, 100))
+    assert "inconclusive at this scale" in done.stdout  # two seeds decide nothing
+    assert (tmp_path / "runs" / "cheetah" / "cheetah.png").exists()

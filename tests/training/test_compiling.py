@@ -1,0 +1,56 @@
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+from lff.core.errors import BadInputError
+from lff.training import TrainConfig, train
+from lff.training.compiling import CACHE, cache_dir, compile_update, find_compiler, keep_cache
+from tests.training.runs import small
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch, tmp_path):
+    monkeypatch.delenv(CACHE, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    yield
+    os.environ.pop(CACHE, None)
+
+
+def test_the_cache_is_the_users_unless_chosen(monkeypatch, tmp_path):
+    assert cache_dir() == tmp_path / "cache" / "lff" / "inductor"
+    assert keep_cache() == cache_dir()
+    assert os.environ[CACHE] == str(cache_dir())
+    assert cache_dir().is_dir()
+    monkeypatch.setenv(CACHE, "elsewhere")
+    assert keep_cache() == Path("elsewhere")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_dir() == Path.home() / ".cache" / "lff" / "inductor"
+
+
+def test_a_cache_that_cannot_be_made_is_done_without(monkeypatch, tmp_path):
+    (tmp_path / "cache").write_text("a file where a folder should be")
+    keep_cache()
+    assert CACHE not in os.environ
+
+
+def test_without_a_compiler_the_remedy_is_told(monkeypatch):
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    assert find_compiler() is None
+    with pytest.raises(BadInputError, match=r"no C\+\+ compiler.*--compile off"):
+        compile_update(torch.sin)
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:x", "", "cpu:0"])
+def test_unknown_devices_are_refused(device):
+    with pytest.raises(BadInputError, match="device"):
+        small(device=device)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this is about machines without CUDA")
+def test_a_device_that_is_not_there_is_refused_before_anything_is_written(tmp_path):
+    config: TrainConfig = small("probe/action", device="cuda")
+    with pytest.raises(BadInputError, match="torch sees no CUDA"):
+        train(config, directory=tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -14,11 +14,12 @@ from lff.figures import draw_curves, new_figure, save_figure
 from lff.stats import Row
 from lff.stats.claims import judge_learning
 
-TASK, NETS = "dmc/cheetah-run", {"MLP": "mlp", "LFF": "lff"}
+NETS = {"MLP": "mlp", "LFF": "lff"}
 METRICS = {"eval/return": "return", "train/q_mean": "mean Q", "lff/critic_B_std": "std of B"}
 
 parser = ArgumentParser(description=__doc__)
 parser.add_argument("--out", type=Path, default=Path("runs/cheetah"), help="folder to write to")
+parser.add_argument("--env", default="dmc/cheetah-run", help="another task")
 parser.add_argument("--steps", type=int, default=60_000, help="environment steps per run")
 parser.add_argument("--seeds", type=int, default=5)
 parser.add_argument("--episodes", type=int, default=5, help="episodes of an evaluation")
@@ -28,7 +29,7 @@ if arguments.steps < 1000 or arguments.seeds < 2:
 
 options = [
     "--env",
-    TASK,
+    arguments.env,
     "--eval-every",
     str(arguments.steps // 12),
     "--eval-episodes",
@@ -49,7 +50,7 @@ train_all(
     steps=arguments.steps,
 )
 rows = [
-    Row("cheetah", name, TASK, seed, row["env_step"], title, row[metric])
+    Row("cheetah", name, arguments.env, seed, row["env_step"], title, row[metric])
     for (name, seed), folder in runs.items()
     for row in read_metrics(folder)
     for metric, title in METRICS.items()
@@ -59,6 +60,6 @@ save_table(arguments, "cheetah", rows, seeds=arguments.seeds)
 figure, axes = new_figure(3, width=11, height=3.0)
 for axis, title in zip(axes, METRICS.values(), strict=True):
     draw_curves(axis, rows, metric=title, variants=list(NETS) if title != "std of B" else ["LFF"])
-    axis.set(xlabel="environment steps", title=f"cheetah-run, {arguments.seeds} seeds")
+    axis.set(xlabel="environment steps", title=f"{arguments.env}, {arguments.seeds} seeds")
 print(judge_learning(rows, arm="LFF", rival="MLP"))
 print("picture:", save_figure(figure, arguments.out / "cheetah.png"))

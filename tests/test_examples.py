@@ -68,7 +68,9 @@ def test_the_demo_says_what_it_saw_and_draws_it(tmp_path):
 
 
 def test_the_study_of_learning_ends_in_a_table_a_verdict_and_a_picture(tmp_path):
-    done = run("cheetah_run", "--steps", "1200", "--seeds", "2", "--episodes", "1", cwd=tmp_path)
+    done = run(
+        "cheetah_run", "--env", "probe/action", "--steps", "1200", "--seeds", "2", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     rows = read_table(tmp_path / "runs" / "cheetah" / "cheetah.csv")
     returns = [row for row in rows if row.metric == "return"]

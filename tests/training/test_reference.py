@@ -1,6 +1,7 @@
 """What doing nothing and doing anything are worth, against values known by hand."""
 
 import json
+from typing import ClassVar
 
 import gymnasium
 import numpy as np
@@ -17,9 +18,9 @@ class Tally(gymnasium.Env):
 
     observation_space = gymnasium.spaces.Box(-1, 1, (1,))
     action_space = gymnasium.spaces.Box(-1, 1, (2,))
-    played: list[np.ndarray] = []
+    played: ClassVar[list[np.ndarray]] = []
 
-    def reset(self, *, seed=None, options=None):
+    def reset(self, *, seed=None, options=None):  # noqa: ARG002
         super().reset(seed=seed)
         self.steps = 0
         return np.zeros(1, np.float32), {}

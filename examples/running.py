@@ -17,6 +17,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from lff.store import RunDir
+
 NON_FINITE = 70
 """The exit code of a run whose numbers left the finite ones: a result, not a failure."""
 
@@ -29,7 +31,7 @@ def train_all(
     One thread each, as many at a time as there are cores.  A run that fails is reported with the
     end of its log, after the others have come to their end.
     """
-    waiting, going, codes = list(runs.items()), {}, {}
+    waiting, going, codes = [r for r in runs.items() if not _is_done(r[0], steps)], {}, {}
     workers = workers or max(1, len(os.sched_getaffinity(0)))
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     more = (TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[seen]}"))
@@ -56,6 +58,10 @@ def train_all(
     if worst:
         sys.exit(abs(worst))
     return codes
+
+
+def _is_done(folder: Path, steps: int) -> bool:
+    return RunDir(folder).status == "finished" and RunDir(folder).config["steps"] == steps
 
 
 def read_metrics(folder: Path) -> list[dict]:

@@ -1,12 +1,14 @@
 """``lff show RUN``: what a run directory holds, on one screen."""
 
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import tyro
 
 from lff.core.errors import BadInputError
 from lff.store import RunDir, read_rows
+from lff.training.reference import read_reference
 
 
 def show(run: tyro.conf.Positional[Path], /) -> None:
@@ -20,9 +22,17 @@ def show(run: tyro.conf.Positional[Path], /) -> None:
         raise BadInputError("run", str(run), "a run directory", "start one with lff train")
     config = folder.config
     print(f"{run}: {config['env']}, seed {config['seed']}, {folder.status}")  # noqa: T201
-    for role in ("actor", "critic"):
-        print(f"  {role:7s}{_network(config['algo'][role])}")  # noqa: T201
+    print_networks(config["algo"])
     print_summary(run)
+
+
+def print_networks(agent: dict[str, Any]) -> None:
+    """Print the networks of a stored agent and what regularizes them."""
+    for role in ("actor", "critic"):
+        parts = " -> ".join(_brief(agent[role][part]) for part in ("front", "trunk"))
+        print(f"  {role:7s}{parts}")  # noqa: T201
+    for regularizer in agent.get("regularizers", ()):
+        print(f"  with   {_brief(regularizer)}")  # noqa: T201
 
 
 def print_summary(run: Path) -> None:
@@ -32,15 +42,16 @@ def print_summary(run: Path) -> None:
     for row in evaluations[-1:]:
         value, spread = row["eval/return"], row["eval/return_std"]
         print(f"  step {row['env_step']:,}: return {value:.1f} ± {spread:.1f} over episodes")  # noqa: T201
+    reference = read_reference(run)
+    if reference:
+        told = ", ".join(f"{name} policy {fmean(found):.1f}" for name, found in reference.items())
+        print(f"  for reference: {told}")  # noqa: T201
     for row in [row for row in rows if "train/q_mean" in row][-1:]:
         names = ("train/q_mean", "train/q_max", "lff/critic_B_std")
         values = [f"{name} {row[name]:.3g}" for name in names if row.get(name) is not None]
         print(f"  step {row['env_step']:,}: {', '.join(values)}")  # noqa: T201
 
 
-def _network(data: dict[str, Any]) -> str:
-    def brief(part: dict[str, Any]) -> str:
-        fields = ", ".join(f"{name}={value}" for name, value in part.items() if name != "type")
-        return f"{part['type']}({fields})"
-
-    return f"{brief(data['front'])} -> {brief(data['trunk'])}"
+def _brief(part: dict[str, Any]) -> str:
+    fields = ", ".join(f"{name}={value}" for name, value in part.items() if name != "type")
+    return f"{part['type']}({fields})"

@@ -8,11 +8,12 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from lff import training
-from lff.algos import NoTarget, SACConfig
+from lff.algos import NoTarget
 from lff.cli.dimensions import dimensions
 from lff.cli.progress import progress
 from lff.cli.regularizer_flags import RegularizerFlags
-from lff.cli.show import print_summary
+from lff.cli.show import print_networks, print_summary
+from lff.core.config import to_dict
 from lff.store import RunDir
 from lff.training import OffPolicyRun, TrainConfig, preset, sac_config, worth_compiling
 from lff.training.compiling import find_compiler
@@ -165,8 +166,9 @@ def run_to_end(
     reference_episodes: int = 0,
 ) -> None:
     """Train with a progress bar, then print what came of it."""
+    training.check_device(config.device)
     with tracked(trackers, folder) as track:
-        _greet(config.algo, config)
+        _greet(config)
         with progress(folder.name, config.steps) as show:
 
             def watch(run: OffPolicyRun, event: str) -> None:
@@ -184,12 +186,11 @@ def run_to_end(
     print_summary(folder)
 
 
-def _greet(agent: SACConfig, config: TrainConfig) -> None:
+def _greet(config: TrainConfig) -> None:
     how = "compiled" if config.compile else f"eager ({_why_eager(config)})"
     text = f"{config.env}, {config.steps:,} steps, seed {config.seed}, {config.device}, {how}"
-    print(f"{text}\n  actor  {agent.actor}\n  critic {agent.critic}")  # noqa: T201
-    for regularizer in agent.regularizers:
-        print(f"  with   {regularizer}")  # noqa: T201
+    print(text)  # noqa: T201
+    print_networks(to_dict(config.algo))
 
 
 def _why_eager(config: TrainConfig) -> str:

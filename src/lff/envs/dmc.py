@@ -11,6 +11,7 @@ only where dm_control ends it with discount 0.
 """
 
 import atexit
+import logging
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -29,6 +30,16 @@ from lff.envs.random_state import (
     legacy_from_arrays,
     legacy_to_arrays,
 )
+
+
+class _KnownNotice(logging.Filter):
+    """MuJoCo says at every start that the suite's cheetah uses an old attribute; nobody can act."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return "'settotalmass' is deprecated" not in record.getMessage()
+
+
+logging.getLogger("absl").addFilter(_KnownNotice())
 
 # its episodes upload a terrain to the graphics memory, rendered or not
 _NEEDS_GL = ("quadruped-escape",)

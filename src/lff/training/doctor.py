@@ -20,6 +20,7 @@ import torch
 from lff.core.errors import BadInputError, RunError
 from lff.envs import make, rendering
 from lff.store import RunLock, write_bytes
+from lff.training.compiling import CACHE, cache_dir
 from lff.training.config import TrainConfig
 
 Status = Literal["ok", "warning", "failed"]
@@ -28,6 +29,8 @@ EXTRAS = {
     "dmc": ("dm_control", "mujoco"),
     "gym": ("gymnasium", "mujoco"),
     "figures": ("matplotlib", "scipy"),
+    "video": ("av", "PIL"),
+    "export": ("onnx", "onnxscript", "onnxruntime"),
     "tensorboard": ("tensorboard",),
     "wandb": ("wandb",),
     "mlflow": ("mlflow", "sqlalchemy", "alembic"),
@@ -118,7 +121,9 @@ def check_compiler(*, full: bool, timeout: float = 600.0) -> Check:
 def check_cuda() -> Check:
     """Whether there is a GPU.  None is needed."""
     if torch.cuda.is_available():
-        return Check("cuda", "ok", f"{torch.cuda.get_device_name(0)}; training uses the CPU")
+        return Check(
+            "cuda", "ok", f"{torch.cuda.get_device_name(0)}; use it by --device cuda (untested)"
+        )
     return Check("cuda", "ok", "no CUDA device: everything runs on the CPU")
 
 
@@ -195,14 +200,14 @@ def check_directory(directory: Path) -> Check:
 
 def check_cache() -> Check:
     """Where compiled code is kept between runs."""
-    given = os.environ.get("TORCHINDUCTOR_CACHE_DIR")
-    folder = Path(given) if given else Path(tempfile.gettempdir())
+    wanted = Path(os.environ.get(CACHE) or cache_dir())
+    folder = wanted
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
         remedy = "set TORCHINDUCTOR_CACHE_DIR to a folder of yours"
         return Check("cache", "warning", f"{folder} cannot be written", remedy)
-    return Check("cache", "ok", f"compiled code goes to {folder}")
+    return Check("cache", "ok", f"compiled code goes to {wanted}")
 
 
 def check_threads(threads: int, *, cpus: int, quota: float | None) -> Check:

@@ -1,7 +1,7 @@
 """When is the Bellman update a contraction?  The conditions of the paper's appendix, computed.
 
 With K the tangent kernel of Q, ρ the replay distribution, α the learning rate and γ the discount,
-the update of a finite MDP contracts in the sup-norm if for every transition i
+the update of a finite MDP contracts in the sup-norm if for every transition i::
 
     (1)  α K_ii ρ_i < 1
     (2)  (1 + γ) Σ_{j≠i} |K_ij| ρ_j ≤ (1 - γ) K_ii ρ_i
@@ -31,7 +31,7 @@ class Contraction:
     step: Tensor
     """α K_ii ρ_i; condition (1) asks for less than 1."""
     coupling: Tensor
-    """(1 + γ) Σ_{j≠i} |K_ij| ρ_j / ((1 - γ) K_ii ρ_i); condition (2) asks for at most 1."""
+    """Left over right side of condition (2), which asks for at most 1."""
 
     @property
     def small_steps(self) -> bool:
@@ -101,7 +101,8 @@ def bellman_operator(
     """Return M of one step of kernel Q-learning, Q - Q* -> M (Q - Q*), for policy evaluation.
 
     Q ← Q + α K D_ρ (r + γ P Q - Q), with P = ``following`` the transition matrix between
-    state-actions; M = I - α K D_ρ (I - γ P).  Its sup-norm is the largest row sum of |M|.
+    state-actions; M = I - α K D_ρ (I - γ P).  Its sup-norm is the largest sum of
+    absolute values in a row.
     """
     matrix = as_kernel(kernel)
     step = as_points("following", following)

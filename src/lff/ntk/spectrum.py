@@ -45,7 +45,7 @@ class Prediction:
     residuals: Tensor
     """``(time, points)``."""
     modes: Tensor
-    """Size of each component of the residual, ``(time, modes)``: by frequency on the circle, else by
+    """Sizes of the residual's components, ``(time, modes)``: by frequency on the circle, else by
     eigenvector, largest eigenvalue first."""
     rates: Tensor
     """η λ of each mode; 1/rate is the time in which it falls to 1/e."""

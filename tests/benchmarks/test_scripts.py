@@ -20,7 +20,8 @@ def run(script, *arguments):
 
 
 def test_peers_take_turns():
-    found = run("sac_peers", "--seconds", "0.1", "--eager", "--peers", "sb3", "cleanrl")
+    options = ("--threads", "1", "--eager", "--peers", "sb3", "cleanrl")
+    found = run("sac_peers", "--seconds", "0.1", *options)
     rates = found["steps_per_second"]
     assert found["ratios"].keys() == {"sb3", "cleanrl"} == rates.keys() - {"lff"}
     for name, speed in found["ratios"].items():  # one round: its ratio is that of the rates
@@ -46,5 +47,5 @@ def test_two_runs_go_side_by_side():
 @pytest.mark.system
 def test_all_peers_take_turns_compiled():
     require("g++", package="g++")
-    found = run("sac_peers", "--seconds", "0.1")
+    found = run("sac_peers", "--seconds", "0.1", "--threads", "1")
     assert found["ratios"].keys() == {"sb3", "sbx", "cleanrl", "leanrl"}

@@ -37,6 +37,8 @@ def train_all(
     more = (TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[seen]}"))
     with Progress(*columns, *more, console=Console(stderr=True)) as bar:
         tasks = {f: bar.add_task(f.name, total=steps, seen="", start=False) for f in runs}
+        for folder in runs.keys() - dict(waiting).keys():
+            bar.update(tasks[folder], completed=steps, seen=_last(folder)[1])
         while waiting or going:
             while waiting and len(going) < workers:
                 folder, options = waiting.pop(0)

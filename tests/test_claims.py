@@ -11,6 +11,7 @@ from lff.stats.claims import (
     judge_fig2,
     judge_fig2_control,
     judge_fig2_early_stopping,
+    judge_learning,
 )
 
 ROOT = Path(__file__).parents[1]
@@ -24,6 +25,7 @@ ROOT = Path(__file__).parents[1]
         ("fig2", judge_fig2_control, "examples/fig2_noise_filtering.py"),
         ("fig2", judge_fig2, "examples/fig2_noise_filtering.py"),
         ("fig2", judge_fig2_early_stopping, "examples/fig2_noise_filtering.py"),
+        ("cheetah", partial(judge_learning, arm="LFF", rival="MLP"), "examples/cheetah_run.py"),
     ],
 )
 def test_readme_states_the_computed_verdict(table, judge, command):

@@ -24,7 +24,10 @@ import numpy as np
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
-SCHEDULE = "--steps 240 --warmup-steps 60 --log-every 20 --eval-every 150 --eval-episodes 1"
+SCHEDULE = (
+    "--steps 240 --warmup-steps 60 --log-every 20 --eval-every 150 --eval-episodes 1 "
+    "--reference-episodes 0"
+)
 SETUPS = {
     "cheetah LFF": "--env dmc/cheetah-run --net lff --checkpoint-every 25",
     "hopper MLP, small replay": (

@@ -85,5 +85,5 @@ def _last(folder: Path) -> tuple[int, str]:
     rows = read_metrics(folder)
     step = rows[-1]["env_step"] if rows else 0
     q = [row["train/q_mean"] for row in rows if row.get("train/q_mean") is not None][-1:]
-    returns = [row["eval/return"] for row in rows if "eval/return" in row][-1:]
+    returns = [row["eval/return"] for row in rows if row.get("eval/return") is not None][-1:]
     return step, "  ".join([f"Q {v:.3g}" for v in q] + [f"return {v:.1f}" for v in returns])

@@ -76,9 +76,13 @@ class Player:
     def __init__(self, model):
         self.model, self.config = model, model.config
 
-    def act(self, obs):
+    def draw_acting_masks(self, _):
+        return {}
+
+    def act(self, obs, *, masks=None):
+        assert not masks
         return torch.from_numpy(self.model.predict(obs.numpy(), deterministic=True)[0])
 
-    def critic(self, obs, action):
+    def value(self, obs, action):
         with torch.no_grad():
-            return torch.cat(self.model.critic(obs[None], action[None]))
+            return torch.cat(self.model.critic(obs[None], action[None])).amin()

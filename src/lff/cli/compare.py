@@ -10,7 +10,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from lff.cli.export import check_out
+from lff.cli.export import check_picture
 from lff.core.errors import BadInputError
 from lff.training.results import Results, area, differences, read_results, shared_range
 
@@ -35,9 +35,7 @@ def compare(
         remedy = "name another; lff show RUN shows one"
         raise BadInputError("runs", [str(run) for run in runs], "two or more", remedy)
     if plot is not None:
-        if plot.suffix != ".png":
-            raise BadInputError("plot", str(plot), "a .png file", "use curves.png, say")
-        check_out(plot, force=force)
+        check_picture(plot, force=force)
     names = _names(runs)
     found = [read_results(run, name=name) for run, name in zip(runs, names, strict=True)]
     if plot is not None:

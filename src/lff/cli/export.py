@@ -44,6 +44,13 @@ def export_command(
     print(f"{out}: the policy of {run} at step {policy.step:,}, {what}")  # noqa: T201
 
 
+def check_picture(out: Path, *, force: bool) -> None:
+    """The same for a picture, which must be a PNG."""
+    if out.suffix != ".png":
+        raise BadInputError("plot", str(out), "a .png file", "use curves.png, say")
+    check_out(out, force=force)
+
+
 def check_out(out: Path, *, force: bool) -> None:
     """Raise, before any work is done, if a file cannot or must not be written."""
     if out.is_dir():

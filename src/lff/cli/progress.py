@@ -9,15 +9,26 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    TaskProgressColumn,
+    ProgressColumn,
+    Task,
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from lff.training import OffPolicyRun
 from lff.training.off_policy import Watch
 
 REDRAW_EVERY = 50
+
+
+class Speed(ProgressColumn):
+    """Steps per second, which rich shows only where the end is unknown."""
+
+    def render(self, task: Task) -> Text:
+        """Return the speed of the last half minute."""
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{speed:.0f} steps/s")
 
 
 @contextmanager
@@ -28,7 +39,7 @@ def progress(label: str, steps: int) -> Iterator[Watch]:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TaskProgressColumn(show_speed=True),
+        Speed(),
         TimeRemainingColumn(),
         TextColumn("return {task.fields[returns]}  |Q| {task.fields[q]}"),
     )

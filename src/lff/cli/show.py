@@ -31,6 +31,11 @@ def print_networks(agent: dict[str, Any]) -> None:
     for role in ("actor", "critic"):
         parts = " -> ".join(_brief(agent[role][part]) for part in ("front", "trunk"))
         print(f"  {role:7s}{parts}")  # noqa: T201
+    target, noise = agent["target"], agent["target_noise"]
+    extra = f", noise {noise:g} on it" if noise else ""
+    print(f"  target {_brief(target)}{extra}")  # noqa: T201
+    if agent.get("normalize_obs"):
+        print("  with   observations normalised")  # noqa: T201
     for regularizer in agent.get("regularizers", ()):
         print(f"  with   {_brief(regularizer)}")  # noqa: T201
 
@@ -40,16 +45,21 @@ def print_summary(run: Path) -> None:
     rows = list(read_rows(RunDir(run).metrics_file))
     evaluations = [row for row in rows if "eval/return" in row]
     for row in evaluations[-1:]:
-        value, spread = row["eval/return"], row["eval/return_std"]
-        print(f"  step {row['env_step']:,}: return {value:.1f} ± {spread:.1f} over episodes")  # noqa: T201
+        value, spread = (_number(row[f"eval/{name}"]) for name in ("return", "return_std"))
+        print(f"  step {row['env_step']:,}: return {value} ± {spread} over episodes")  # noqa: T201
     reference = read_reference(run)
     if reference:
-        told = ", ".join(f"{name} policy {fmean(found):.1f}" for name, found in reference.items())
+        means = {n: _number(None if None in r else fmean(r)) for n, r in reference.items() if r}
+        told = ", ".join(f"{name} policy {mean}" for name, mean in means.items())
         print(f"  for reference: {told}")  # noqa: T201
     for row in [row for row in rows if "train/q_mean" in row][-1:]:
         names = ("train/q_mean", "train/q_max", "lff/critic_B_std")
         values = [f"{name} {row[name]:.3g}" for name in names if row.get(name) is not None]
         print(f"  step {row['env_step']:,}: {', '.join(values)}")  # noqa: T201
+
+
+def _number(value: float | None) -> str:
+    return "not finite" if value is None else f"{value:.1f}"
 
 
 def _brief(part: dict[str, Any]) -> str:

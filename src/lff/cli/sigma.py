@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 
+from lff.cli.export import check_picture
 from lff.core.checks import check_even_size, check_positive, check_scale, check_size
 from lff.core.errors import BadInputError
 from lff.core.seeding import env_seed, stream_seed
@@ -34,6 +35,7 @@ def sigma(
     seed: int = 0,
     as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
     plot: Path | None = None,
+    force: bool = False,
 ) -> None:
     """Play random actions and advise σ for actor and critic; docs/sigma explains every number.
 
@@ -45,7 +47,8 @@ def sigma(
         steps: random actions to play.
         seed: seed of the environment and of the actions.
         as_json: print JSON instead of tables.
-        plot: also draw phase spread and frequencies over σ into this file.
+        plot: also draw phase spread and frequencies over σ into this file, .png.
+        force: overwrite the picture.
     """
     check_even_size("fourier_dim", fourier_dim)
     check_positive("lr", lr, remedy="use 3e-4")
@@ -53,6 +56,8 @@ def sigma(
         check_scale("sigma", current)
     if check_size("steps", steps) < 2:
         raise BadInputError("steps", steps, "2 or more", "use 4000")
+    if plot is not None:
+        check_picture(plot, force=force)
     obs, action = random_batch(env, steps=steps, seed=seed)
     advice = _both(obs, action, fourier_dim)
     whitened = _both(_standardize(obs), action, fourier_dim)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from lff import training
-from lff.algos import NoTarget
+from lff.algos import NoTarget, PolyakTarget
 from lff.cli.dimensions import dimensions
 from lff.cli.progress import progress
 from lff.cli.regularizer_flags import RegularizerFlags
@@ -37,7 +37,13 @@ def train(
     actor_sigma: float | None = None,
     critic_sigma: float | None = None,
     fourier_dim: int | None = None,
+    hidden_dim: int | None = None,
+    lr: float | None = None,
+    batch_size: int | None = None,
+    gamma: float = 0.99,
     target: Literal["polyak", "none"] = "polyak",
+    tau: float = 0.005,
+    target_period: int = 2,
     target_noise: float = 0.0,
     num_critics: int = 2,
     action_repeat: int | None = None,
@@ -73,7 +79,13 @@ def train(
         actor_sigma: the same for the actor alone.
         critic_sigma: the same for the critics alone.
         fourier_dim: number of Fourier features, instead of the preset's.
+        hidden_dim: width of the hidden layers, instead of the preset's.
+        lr: learning rate of actor and critics, instead of the preset's.
+        batch_size: transitions per update, instead of the preset's.
+        gamma: discount.
         target: bootstrap from a target network, or from the critics themselves.
+        tau: share of the critics that the target takes over.
+        target_period: critic updates between two moves of the target.
         target_noise: standard deviation of noise added to the targets.
         num_critics: critics whose minimum is taken.
         action_repeat: frames that each action is played for, instead of the preset's.
@@ -97,6 +109,9 @@ def train(
     given: dict[str, Any] = {
         "sigma": sigma,
         "fourier_dim": fourier_dim,
+        "hidden_dim": hidden_dim,
+        "lr": lr,
+        "batch_size": batch_size,
         "steps": steps,
         "action_repeat": action_repeat,
         "warmup_steps": warmup_steps,
@@ -117,9 +132,13 @@ def train(
         actor_sigma=actor_sigma,
         critic_sigma=critic_sigma,
     )
-    agent = dataclasses.replace(agent, target_noise=target_noise, num_critics=num_critics)
-    if target == "none":
-        agent = dataclasses.replace(agent, target=NoTarget())
+    agent = dataclasses.replace(
+        agent,
+        gamma=gamma,
+        target=NoTarget() if target == "none" else PolyakTarget(tau=tau, period=target_period),
+        target_noise=target_noise,
+        num_critics=num_critics,
+    )
     agent = regularizers.add_to(agent)
     long = worth_compiling(
         chosen.steps,
@@ -144,6 +163,8 @@ def train(
         threads=threads,
         device=device,
     )
+    if mlflow and "://" not in mlflow:
+        mlflow = str(Path(mlflow).resolve())  # lff resume may be called from elsewhere
     trackers = Trackers(tensorboard=tensorboard, wandb=wandb, mlflow=mlflow)
     run_to_end(config, dir, trackers, reference_episodes=reference_episodes)
 

@@ -1,6 +1,7 @@
 """Environments of your own: ``package.module:function``, called with ``seed``."""
 
 import importlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,14 @@ from lff.envs.gym import Adapter
 def make(task: str, *, seed: int, action_repeat: int = 1, render: bool = False) -> Adapter:
     """Return what the function makes, adapted as Gymnasium's own environments are."""
     seed = check_seed(seed)
-    env = _function(task)(seed=seed)
+    function = _function(task)
+    try:
+        inspect.signature(function).bind(seed=seed)
+    except TypeError:
+        raise BadInputError("task", task, "a function that takes seed=", "add seed") from None
+    except ValueError:
+        pass  # a callable without a signature: let it try
+    env = function(seed=seed)
     if not isinstance(env, gymnasium.Env):
         raise BadTypeError(f"what {task} returns", env, "a gymnasium.Env", "return one")
     if render and env.render_mode != "rgb_array":

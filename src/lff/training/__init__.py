@@ -15,13 +15,13 @@ from lff.core.errors import BadInputError
 from lff.envs import Env, make
 from lff.envs.gym import Adapter
 from lff.store import RunDir
+from lff.training.compiling import check_compiler
 from lff.training.config import TrainConfig as TrainConfig
 from lff.training.config import worth_compiling as worth_compiling
 from lff.training.off_policy import OffPolicyRun as OffPolicyRun
 from lff.training.presets import Preset as Preset
 from lff.training.presets import preset as preset
 from lff.training.presets import sac_config as sac_config
-from lff.training.reference import keep_reference
 
 PACKAGES = ("torch", "numpy", "gymnasium", "mujoco", "dm-control", "safetensors")
 
@@ -49,6 +49,10 @@ def train(
             ``evaluations/reference.json``.
     """
     check_device(config.device)
+    if config.compile:
+        check_compiler()
+    if reference_episodes < 0:
+        raise BadInputError("reference_episodes", reference_episodes, ">= 0", "use 0 for none")
     torch.set_num_threads(config.threads)
     torch.set_flush_denormal(True)
     run = RunDir(directory)
@@ -65,9 +69,8 @@ def train(
 
     make_env(0).close()  # a task that cannot be made leaves no directory behind
     with run.start(config, info=info, may_differ=may_differ) as opened:
-        if reference_episodes:
-            keep_reference(opened, make_env, episodes=reference_episodes, seed=config.seed)
-        OffPolicyRun(config, opened, make_env, watch=watch).train()
+        loop = OffPolicyRun(config, opened, make_env, watch=watch)
+        loop.train(reference_episodes=reference_episodes)
     return run
 
 

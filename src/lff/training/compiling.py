@@ -27,11 +27,16 @@ def find_compiler() -> str | None:
     return shutil.which(wanted)
 
 
-def compile_update(update: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Return the update as one graph, compiled at its first call."""
+def check_compiler() -> None:
+    """Refuse to compile where that cannot be done."""
     if find_compiler() is None:
         remedy = "install g++, or use --compile off"
         raise BadInputError("compile", "on", "possible: there is no C++ compiler", remedy)
+
+
+def compile_update(update: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Return the update as one graph, compiled at its first call."""
+    check_compiler()
     keep_cache()
     return torch.compile(update, fullgraph=True, dynamic=False)
 

@@ -32,6 +32,7 @@ from lff.training.diagnostics import (
     network_metrics,
 )
 from lff.training.evaluate import MakeEnv, evaluate
+from lff.training.reference import keep_reference
 
 STREAMS = ("exploration", "replay", "update")
 LARGEST = float(np.finfo(np.float32).max)
@@ -92,9 +93,12 @@ class OffPolicyRun:
         self._due = False
         self.last_return: float | None = None
 
-    def train(self) -> None:
+    def train(self, *, reference_episodes: int = 0) -> None:
         """Run to the end, from the newest checkpoint if there is one."""
         with self._signals():
+            if reference_episodes:
+                count, seed = reference_episodes, self.config.seed
+                keep_reference(self.run, self.make_env, episodes=count, seed=seed)
             checkpoint = self.run.resume()
             if checkpoint is None:
                 self._begin_episode()

@@ -3,6 +3,7 @@
 Standing still scores about 500 on quadruped-walk: a curve without these two numbers says little.
 """
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from lff.store import RunDir, read_json, write_json
 from lff.training.evaluate import MakeEnv
 
 FILE = "reference.json"
+LONGEST = 10_000
+"""Actions after which an episode is left: some environments have no end of their own."""
 
 
 def reference_returns(make_env: MakeEnv, *, episodes: int, seed: int) -> dict[str, list[float]]:
@@ -35,7 +38,9 @@ def keep_reference(run: RunDir, make_env: MakeEnv, *, episodes: int, seed: int) 
     """Write the returns into the run directory, once."""
     path = run.evaluations / FILE
     if not path.exists():
-        write_json(path, reference_returns(make_env, episodes=episodes, seed=seed))
+        found = reference_returns(make_env, episodes=episodes, seed=seed)
+        finite = {p: [r if math.isfinite(r) else None for r in rs] for p, rs in found.items()}
+        write_json(path, finite)  # the loop will tell of an environment that gives NaN
 
 
 def read_reference(folder: Path) -> dict[str, Any]:
@@ -48,10 +53,11 @@ def _play(env: Env, policy: str, seed: int) -> float:
     rng = np.random.default_rng(seed)
     env.reset(seed=seed)
     size = env.action_space.shape or (1,)
-    total, ended = 0.0, False
-    while not ended:
+    total = 0.0
+    for _ in range(LONGEST):
         action = rng.uniform(-1, 1, size) if policy == "random" else np.zeros(size)
         _, reward, terminated, truncated, _ = env.step(action.astype(np.float32))
         total += reward
-        ended = terminated or truncated
+        if terminated or truncated:
+            break
     return total

@@ -45,6 +45,7 @@ figures: $(VENV)/.dev  ## run the studies again: tables to results/, pictures to
 	$(BIN)/python examples/fig1_sigma.py --out runs/figures
 	$(BIN)/python examples/fig2_noise_filtering.py --out runs/figures
 	$(BIN)/python examples/drop_in.py --out runs/figures
+	$(BIN)/python examples/cheetah_run.py --out runs/figures
 	mkdir -p results docs/images
 	cp runs/figures/*.csv runs/figures/*.json results/
 	cp runs/figures/*.png docs/images/

@@ -25,6 +25,11 @@ ROOT = Path(__file__).parents[1]
         ("fig2", judge_fig2_control, "examples/fig2_noise_filtering.py"),
         ("fig2", judge_fig2, "examples/fig2_noise_filtering.py"),
         ("fig2", judge_fig2_early_stopping, "examples/fig2_noise_filtering.py"),
+        (
+            "sb3_learning",
+            partial(judge_learning, arm="lff", rival="sb3"),
+            "examples/sb3_learning.py",
+        ),
         ("cheetah", partial(judge_learning, arm="LFF", rival="MLP"), "examples/cheetah_run.py"),
     ],
 )

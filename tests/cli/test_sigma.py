@@ -24,7 +24,8 @@ def test_cheetah_in_numbers(cli, tmp_path):
     assert sum(mine["harmonics"]) == pytest.approx(1)
     assert mine["verdict"].startswith("below the floor")
     assert (tmp_path / "sigma.png").read_bytes().startswith(b"\x89PNG")
-    again = json.loads(cli(*words).out)
+    assert cli(*words).code == 2  # the picture is there
+    again = json.loads(cli(*words, "--force").out)
     assert again == report
     other = json.loads(cli(*CHEETAH, "--json", "--seed", "1").out)
     assert other["actor"]["distances"] != actor["distances"]

@@ -10,7 +10,7 @@ from lff.store import load_latest
 from lff.training import train
 from tests.training.runs import small
 
-CAPACITY, STEPS, EVERY = 300, 2000, 100
+CAPACITY, STEPS, EVERY = 300, 900, 100
 
 
 def test_old_segments_go_and_both_checkpoints_can_be_resumed(tmp_path):
@@ -40,12 +40,12 @@ def test_old_segments_go_and_both_checkpoints_can_be_resumed(tmp_path):
 
     parts = tmp_path / "parts"
     with pytest.raises(InterruptedRunError):
-        train(config, directory=parts, watch=stop_at(650))
+        train(config, directory=parts, watch=stop_at(550))
     newest = max((parts / "checkpoints").iterdir())
     (newest / "tensors.safetensors").write_bytes(b"")
-    assert load_latest(parts).step == 600  # and it must still have all of its replay
+    assert load_latest(parts).step == 500  # and it must still have all of its replay
     with pytest.raises(InterruptedRunError):
-        train(config, directory=parts, watch=stop_at(1330))
+        train(config, directory=parts, watch=stop_at(730))
     train(config, directory=parts)
     one, other = (load_latest(tmp_path / name).tensors for name in ("whole", "parts"))
     assert all(torch.equal(one[name], other[name]) for name in one)

@@ -166,8 +166,8 @@ def advise_sigma(x: Float[Tensor, "point in_features"], *, fourier_dim: int) -> 
 
     >>> x = torch.randn(2000, 23, generator=torch.Generator().manual_seed(0))
     >>> advice = advise_sigma(x, fourier_dim=1024)
-    >>> print(f"{advice.floor:.4f} {advice.bend:.4f} {advice.wrap:.4f}")
-    0.0070 0.0238 0.0747
+    >>> print(f"{advice.floor:.4f} {advice.bend:.3f}")
+    0.0070 0.024
     >>> advice.judge(0.001)[:15]
     'below the floor'
     """

@@ -94,8 +94,10 @@ def test_everything_together_trains(tmp_path):
         (("--weight-decay", "-1"), "weight decay must be"),
         (("--functional", "1", "--target", "none"), "target must be left as it is"),
         (("--decay-kind", "l1"), "--decay-kind must be used with"),
+        (("--net", "mlp", "--b-lr", "0.1"), "--b-lr must be used with a network that trains"),
+        (("--net", "fixed-b", "--b-anchor", "1"), "--b-anchor must be used with"),
     ],
-    ids=["dropout", "decay", "functional", "idle"],
+    ids=["dropout", "decay", "functional", "idle", "no basis", "fixed basis"],
 )
 def test_bad_flags_are_a_line_and_exit_code_2(words, says, tmp_path):
     done = lff(*TRAIN, *words, "--dir", "x", cwd=tmp_path)

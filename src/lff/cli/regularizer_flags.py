@@ -6,6 +6,7 @@ from typing import Any
 
 from lff.algos import SACConfig
 from lff.core.errors import BadInputError
+from lff.nn import ConstantControl, FrontConfig, Identity
 from lff.regularizers import (
     BasisRule,
     Dropout,
@@ -15,7 +16,7 @@ from lff.regularizers import (
     SpectralNorm,
     WeightDecay,
 )
-from lff.regularizers.base import Where
+from lff.regularizers.base import ROLES, Where
 from lff.regularizers.weight_decay import DecayKind
 
 
@@ -57,6 +58,7 @@ class RegularizerFlags:
     def add_to(self, config: SACConfig) -> SACConfig:
         """Return the agent's config with these regularizers."""
         self._refuse_idle_flags()
+        self._refuse_rules_without_a_basis(config)
         return dataclasses.replace(
             config, regularizers=self.configs(), normalize_obs=self.normalize_obs
         )
@@ -90,6 +92,19 @@ class RegularizerFlags:
             found.append(LayerNorm(**where))
         return tuple(found)
 
+    def _refuse_rules_without_a_basis(self, config: SACConfig) -> None:
+        """Refuse a rule for B where no network it works on trains one."""
+        roles = ROLES if self.regularize in (None, "both") else (self.regularize,)
+        fronts = [getattr(config, role).front for role in roles]
+        if any(_trains_a_basis(front) for front in fronts):
+            return
+        for name in ("b_lr", "b_decay", "b_anchor"):
+            value = getattr(self, name)
+            if value is not None:
+                flag = "--" + name.replace("_", "-")
+                wanted = "used with a network that trains its B"
+                raise BadInputError(flag, value, wanted, "use --net lff, say, or drop it")
+
     def _refuse_idle_flags(self) -> None:
         """Refuse a flag that would change nothing because the one it belongs to is missing."""
         default = RegularizerFlags()
@@ -107,3 +122,7 @@ class RegularizerFlags:
             if value != getattr(default, name) and not wanted:
                 flag = "--" + name.replace("_", "-")
                 raise BadInputError(flag, value, f"used with {owner}", f"add {owner}, or drop it")
+
+
+def _trains_a_basis(front: FrontConfig) -> bool:
+    return not isinstance(front, Identity | ConstantControl) and getattr(front, "trainable", True)

@@ -19,6 +19,7 @@ from lff.algos.sac import (
 )
 from lff.core import BadInputError, digest, from_dict, to_dict
 from lff.data import Batch
+from tests.algos.batches import random_batch
 
 NET = NetConfig(Fourier(fourier_dim=8, sigma=0.1), MLPTrunk((16, 16)))
 OBS, ACT, SIZE = 5, 2, 32
@@ -30,14 +31,8 @@ def make(seed=0, **options):
 
 
 def draw_batch(seed=0, size=SIZE):
-    g = torch.Generator().manual_seed(seed)
-    return Batch(
-        obs=torch.randn(size, OBS, generator=g),
-        action=2 * torch.rand(size, ACT, generator=g) - 1,
-        reward=torch.randn(size, generator=g),
-        next_obs=torch.randn(size, OBS, generator=g),
-        terminated=torch.rand(size, generator=g) < 0.3,
-    )
+    generator = torch.Generator().manual_seed(seed)
+    return random_batch(generator, size=size, obs=OBS, act=ACT)
 
 
 def test_squash_equals_torch_distributions():

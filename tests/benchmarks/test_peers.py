@@ -9,7 +9,7 @@ import torch
 
 from lff import Fourier, MLPTrunk, NetConfig
 from lff.algos import SAC, LearnedAlpha, Noise, SACConfig
-from lff.data import Batch
+from tests.algos.batches import random_batch
 
 FOLDER = str(Path(__file__).parents[2] / "benchmarks")
 OBS, ACT, SIZE, WIDTH = 5, 2, 64, 16
@@ -27,13 +27,7 @@ def scripts(monkeypatch):
 
 
 def draw_batch(g):
-    return Batch(
-        obs=torch.randn(SIZE, OBS, generator=g),
-        action=2 * torch.rand(SIZE, ACT, generator=g) - 1,
-        reward=torch.randn(SIZE, generator=g),
-        next_obs=torch.randn(SIZE, OBS, generator=g),
-        terminated=torch.rand(SIZE, generator=g) < 0.3,
-    )
+    return random_batch(g, size=SIZE, obs=OBS, act=ACT)
 
 
 def build(net, **rates):

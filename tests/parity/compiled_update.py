@@ -1,6 +1,6 @@
 """Compiled against eager SAC updates, in a process without the test run's shape checks.
 
-    python compiled_update.py aot_eager|inductor
+    python -m tests.parity.compiled_update aot_eager|inductor
 
 Fails unless five compiled updates give the eager agent's tensors within tolerance.
 """
@@ -11,7 +11,6 @@ import torch
 
 from lff import Fourier, MLPTrunk, NetConfig
 from lff.algos import SAC, NoTarget, SACConfig
-from lff.data import Batch
 from lff.regularizers import (
     BasisRule,
     Dropout,
@@ -20,6 +19,7 @@ from lff.regularizers import (
     SpectralNorm,
     WeightDecay,
 )
+from tests.algos.batches import random_batch
 
 OBS, ACT, SIZE = 5, 2, 32
 NET = NetConfig(Fourier(fourier_dim=8, sigma=0.1), MLPTrunk((16, 16)))
@@ -34,13 +34,7 @@ ALL = (
 
 
 def draw_batch(g):
-    return Batch(
-        obs=torch.randn(SIZE, OBS, generator=g),
-        action=2 * torch.rand(SIZE, ACT, generator=g) - 1,
-        reward=torch.randn(SIZE, generator=g),
-        next_obs=torch.randn(SIZE, OBS, generator=g),
-        terminated=torch.rand(SIZE, generator=g) < 0.3,
-    )
+    return random_batch(g, size=SIZE, obs=OBS, act=ACT)
 
 
 def main(backend):

@@ -6,12 +6,12 @@ import pytest
 
 from tests.system.programs import require
 
-SCRIPT = Path(__file__).with_name("compiled_update.py")
+ROOT = Path(__file__).parents[2]
 
 
 def run(backend):
-    command = [sys.executable, str(SCRIPT), backend]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "tests.parity.compiled_update", backend]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
 def test_the_whole_update_is_one_graph():

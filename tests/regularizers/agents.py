@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from lff import Fourier, MLPTrunk, NetConfig
 from lff.algos import SAC, SACConfig
 from lff.algos.squashed import squash
-from lff.data import Batch
+from tests.algos.batches import random_batch
 
 OBS, ACT, SIZE = 5, 2, 12
 TRUNK = MLPTrunk((10, 8))
@@ -29,14 +29,8 @@ def make(*regularizers, net="lff", seed=0, device="cpu", **options):
 
 
 def draw_batch(seed=0, size=SIZE):
-    g = torch.Generator().manual_seed(seed)
-    return Batch(
-        obs=torch.randn(size, OBS, generator=g),
-        action=2 * torch.rand(size, ACT, generator=g) - 1,
-        reward=torch.randn(size, generator=g),
-        next_obs=torch.randn(size, OBS, generator=g),
-        terminated=torch.rand(size, generator=g) < 0.3,
-    )
+    generator = torch.Generator().manual_seed(seed)
+    return random_batch(generator, size=size, obs=OBS, act=ACT)
 
 
 def snapshot(agent):
@@ -201,5 +195,6 @@ def moved(agent, updates=3):
     advance(agent, updates, seed=9)
     for adam in (agent.actor_adam, agent.critic_adam, agent.alpha_adam):
         adam.reset()
-    agent._set_share()  # it goes by the count of the critics' steps
+    if agent._follower is not None:
+        agent._follower.prepare()  # it goes by the count of the critics' steps
     return agent

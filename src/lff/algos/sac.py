@@ -37,7 +37,7 @@ from lff.algos.adam import Adam, Rule
 from lff.algos.alpha import FixedAlpha, LearnedAlpha
 from lff.algos.normalize import RunningNorm
 from lff.algos.squashed import split_head, squash
-from lff.algos.target import NoTarget, PolyakTarget
+from lff.algos.target import Follower, NoTarget, PolyakTarget
 from lff.core.checks import check_flag, check_number, check_scale, check_size
 from lff.core.config import LATER
 from lff.core.errors import BadInputError
@@ -218,12 +218,7 @@ class SAC:
         self.norm = RunningNorm(obs_dim, device=self.device) if config.normalize_obs else None
         self._dropout = dropout_of(extra)
         self._functional = config.functional
-        target = config.target
-        self._period = target.period if isinstance(target, PolyakTarget) else None
-        if self._functional is not None:
-            self._period = self._functional.lag
-        self._share = torch.zeros(1, device=self.device)
-        self._set_share()
+        self._follower = self._follow()
 
     def observe(self, obs: Float[Tensor, "*batch obs"]) -> None:
         """Take note of an observation; once per environment step.  Nothing unless normalising."""
@@ -327,7 +322,8 @@ class SAC:
             if self._learns_alpha:
                 slope = alpha_gradient(alpha, log_prob, self.target_entropy)
                 self.alpha_adam.step({"log_alpha": slope})
-            self._move_target()
+            if self._follower is not None:
+                self._follower.move()
             metrics = {
                 "train/critic_loss": critic_loss(q, target_q),
                 "train/actor_loss": loss,
@@ -360,22 +356,16 @@ class SAC:
             return None
         return self.q(self._target, batch.obs, batch.action, noise.masks.get("critic"))
 
-    def _move_target(self) -> None:
-        """Follow the critics; between the moves a weight of 0 keeps branches on data away."""
-        if self._period is None:
-            return
-        # a copy of the weights needs their singular vectors too
-        leader = self._critic if self._functional is None else self._leader
-        for name, value in leader.items():
-            self._target[name].lerp_(value, self._share.to(value.dtype))
-        self._set_share()
-
-    def _set_share(self) -> None:
-        """Set what the target takes over in the update to come; kept, as Adam's factors are."""
-        tau = self.config.target.tau if isinstance(self.config.target, PolyakTarget) else 0.0
-        share = tau if self._functional is None else 1.0
-        due = (self.critic_adam.count + 1) % (self._period or 1) == 0
-        self._share.copy_(torch.where(due, share, 0.0))
+    def _follow(self) -> Follower | None:
+        """Return what moves the target network or the lagging copy; None if nothing does."""
+        target, count = self.config.target, self.critic_adam.count
+        if self._functional is not None:  # a copy of the weights needs their singular vectors too
+            lag = self._functional.lag
+            return Follower(self._target, self._leader, share=1.0, period=lag, count=count)
+        if isinstance(target, PolyakTarget):
+            share, period = target.tau, target.period
+            return Follower(self._target, self._critic, share=share, period=period, count=count)
+        return None
 
     def draw_noise(self, generator: torch.Generator, *, batch_size: int | None = None) -> Noise:
         """Draw the random numbers of one update, on the CPU, and move them to the device."""
@@ -404,7 +394,8 @@ class SAC:
         parts = {
             "actor": {**self._actor, **_buffers(self.actor)},
             "critic": {**self._critic, **_buffers(self.critic)},
-            "target": {**self._target, "share": self._share},
+            "target": self._target,
+            "follower": {} if self._follower is None else {"share": self._follower.share},
             "alpha": {"log": self.log_alpha},
             "adam/actor": self.actor_adam.state(),
             "adam/critic": self.critic_adam.state(),

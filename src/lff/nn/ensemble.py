@@ -25,12 +25,9 @@ from lff.nn.skip import SkipBody
 
 # Containers whose forward works on any leading axes as soon as their leaves do.
 CONTAINERS = (nn.Sequential, nn.ModuleList, Network, LFF, MLP, SkipBody)
-# Leaves without weights that work entry by entry, or on the last axis alone.
-ELEMENTWISE = (
+NONLINEARITIES = (
     nn.ReLU,
     nn.Tanh,
-    nn.Identity,
-    nn.Dropout,
     nn.ELU,
     nn.GELU,
     nn.LeakyReLU,
@@ -39,8 +36,9 @@ ELEMENTWISE = (
     nn.Softplus,
     Sine,
     SineCosine,
-    ConstantFeatures,
 )
+# Leaves without weights that work entry by entry, or on the last axis alone.
+ELEMENTWISE = (*NONLINEARITIES, nn.Identity, nn.Dropout, ConstantFeatures)
 
 
 class Ensemble(nn.Module):

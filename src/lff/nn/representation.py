@@ -10,21 +10,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lff.nn.ensemble import StackedLinear
-from lff.nn.sine import Sine, SineCosine
+from lff.nn.ensemble import NONLINEARITIES, StackedLinear
 
-NONLINEARITIES = (
-    nn.ReLU,
-    nn.Tanh,
-    nn.ELU,
-    nn.GELU,
-    nn.LeakyReLU,
-    nn.Sigmoid,
-    nn.SiLU,
-    nn.Softplus,
-    Sine,
-    SineCosine,
-)
 RANK_DELTA = 0.01
 """δ of Kumar et al. (2021): the share of the singular values that may be left out."""
 DORMANT_TAU = 0.025

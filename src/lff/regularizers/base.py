@@ -17,9 +17,8 @@ from torch import Tensor, nn
 
 from lff.core.checks import check_choice
 from lff.nn import BasisLayer, Ensemble, Network
-from lff.nn.ensemble import StackedLinear
-from lff.nn.mlp import ACTIVATIONS
-from lff.nn.sine import Sine, SineCosine
+from lff.nn.ensemble import NONLINEARITIES, StackedLinear
+from lff.nn.sine import SineCosine
 
 BETA1 = 0.9
 Where = Literal["actor", "critic", "both"]
@@ -27,7 +26,6 @@ Role = Literal["actor", "critic"]
 ROLES: tuple[Role, ...] = ("actor", "critic")
 Kind = Literal["weight", "basis", "other"]
 """The weight matrix of a Linear layer; B; or the rest: biases, scales and shifts."""
-NONLINEAR = (*ACTIVATIONS.values(), Sine, SineCosine)
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,7 @@ def linears(network: nn.Module) -> list[Place]:
 def nonlinearities(network: nn.Module) -> list[Place]:
     """Return the nonlinearities of the trunk, each with the width of its output."""
     widths = [place.width for place in linears(network)]
-    found = [p for p in _places(trunk_of(network)) if isinstance(p.module, NONLINEAR)]
+    found = [p for p in _places(trunk_of(network)) if isinstance(p.module, NONLINEARITIES)]
     double = [2 if isinstance(place.module, SineCosine) else 1 for place in found]
     return [
         place._replace(width=factor * width)

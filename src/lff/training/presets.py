@@ -102,7 +102,6 @@ def preset(name: PresetName, task: str) -> Preset:
     """Return the preset for a task; the paper sets σ, F and the number of steps by domain."""
     check_choice("preset", name, get_args(PresetName))
     domain = task.partition("/")[2].partition("-")[0]
-    cheetah = domain == "cheetah"
     if name == "laptop":
         return Preset(
             hidden_dim=128,
@@ -113,37 +112,24 @@ def preset(name: PresetName, task: str) -> Preset:
             mlp_width="exact",
             steps=100_000,
         )
-    steps = 2_000_000 if domain == "humanoid" else 1_000_000
-    if name == "paper-table":
-        return Preset(
-            hidden_dim=1024,
-            fourier_dim=64 if cheetah else 1024,
-            sigma=0.003 if cheetah else 0.001,
-            lr=1e-4,
-            batch_size=1024,
-            mlp_width="exact",
-            steps=steps,
-        )
-    if name == "paper-text":
-        smooth = domain in ("cheetah", "walker", "hopper")
-        return Preset(
-            hidden_dim=1024,
-            fourier_dim=1024,
-            sigma=0.001 if smooth else 0.01,
-            lr=1e-4,
-            batch_size=1024,
-            mlp_width="paper",
-            steps=steps,
-        )
-    return Preset(
+    readme = Preset(
         hidden_dim=1024,
         fourier_dim=1024,
         sigma=0.001,
         lr=3e-4,
         batch_size=1024,
         mlp_width="readme",
-        steps=steps,
+        steps=2_000_000 if domain == "humanoid" else 1_000_000,
     )
+    if name == "authors-readme":
+        return readme
+    if name == "paper-text":
+        sigma = 0.001 if domain in ("cheetah", "walker", "hopper") else 0.01
+        return dataclasses.replace(readme, sigma=sigma, lr=1e-4, mlp_width="paper")
+    table = dataclasses.replace(readme, lr=1e-4, mlp_width="exact")
+    if domain == "cheetah":
+        return dataclasses.replace(table, fourier_dim=64, sigma=0.003)
+    return table
 
 
 @dataclass(frozen=True)

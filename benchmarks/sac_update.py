@@ -25,6 +25,7 @@ from lff.algos import SAC, SACConfig
 from lff.data import Batch
 from lff.nn import Fourier, MLPTrunk, NetConfig
 from lff.training import OffPolicyRun, TrainConfig, preset, sac_config, train
+from lff.training.compiling import compile_update
 
 OBS, ACTION = 17, 6
 SPEED_GOAL, PEAK_GOALS, OVERHEAD_GOAL = 2.5, {256: 0.6, 1024: 0.8}, 0.02
@@ -71,7 +72,7 @@ def update_speeds(size: int, *, rounds: int, compiled: bool) -> dict[str, float]
     config = lff_config(size)
     ours, theirs = SAC(config, OBS, ACTION, generator=g), Agent(config, OBS, ACTION)
     batch, noise = draw_batch(size, g), ours.draw_noise(g)
-    update = torch.compile(ours.update, fullgraph=True, dynamic=False) if compiled else ours.update
+    update = compile_update(ours.update) if compiled else ours.update
     runs = {"ours": lambda: update(batch, noise), "theirs": lambda: theirs.update(batch, noise)}
     runs |= {f"product {n}": product(n) for n in PRODUCT_SIZES}
     times = measure(runs, rounds=rounds, seconds=0.2)

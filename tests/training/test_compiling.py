@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from lff.core.errors import BadInputError
+from lff.core.errors import BadInputError, BadTypeError
 from lff.training import TrainConfig, train
 from lff.training.compiling import CACHE, cache_dir, compile_update, find_compiler, keep_cache
 from tests.training.runs import small
@@ -39,6 +39,11 @@ def test_without_a_compiler_the_remedy_is_told(monkeypatch):
     monkeypatch.setenv("CXX", "no-such-compiler")
     assert find_compiler() is None
     with pytest.raises(BadInputError, match=r"no C\+\+ compiler.*--compile off"):
+        compile_update(torch.sin)
+
+
+def test_only_a_method_has_an_agent_of_its_own():
+    with pytest.raises(BadTypeError, match=r"pass agent\.update"):
         compile_update(torch.sin)
 
 

@@ -120,7 +120,17 @@ class StackedLinear(nn.Module):
         """Return xW + b, member by member."""
         if self.bias is None:
             return torch.bmm(x, self.weight)
+        if torch.compiler.is_compiling():  # an addition that becomes part of what follows
+            return torch.bmm(x, self.weight) + self.bias
         return torch.baddbmm(self.bias, x, self.weight)
+
+    def multiply_apart(
+        self, waves: Float[Tensor, "member batch waves"], x: Float[Tensor, "member batch in"]
+    ) -> Float[Tensor, "member batch out"]:
+        """Return the same for the input waves ‖ x (see ``lff.nn.traced``)."""
+        by_waves, by_x = torch.split(self.weight, [waves.shape[-1], x.shape[-1]], dim=1)
+        rest = torch.bmm(x, by_x)
+        return torch.bmm(waves, by_waves) + (rest if self.bias is None else rest + self.bias)
 
     def extra_repr(self) -> str:
         """Show the sizes in the order of ``nn.Linear``."""

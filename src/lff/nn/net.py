@@ -21,6 +21,7 @@ from lff.nn.log_uniform import LogUniformFourier
 from lff.nn.mlp import Activation, MLPTrunk
 from lff.nn.sine import DeepFourierTrunk, SIRENTrunk
 from lff.nn.skip import ConcatMLPTrunk, D2RLTrunk
+from lff.nn.traced import run_traced
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,8 @@ class Network(nn.Module):
             raise BadInputError("the number of inputs", 0, "1 or more", "pass net(x)")
         x = xs[0] if len(xs) == 1 else torch.cat(xs, dim=-1)
         check_input(x, self.in_features, axis=-1, owner="the network", axis_name="in_features")
+        if torch.compiler.is_compiling():
+            return run_traced(self.front, self.trunk, x)
         output: Tensor = self.trunk(self.front(x))
         return output
 

@@ -6,15 +6,18 @@ run of the same shape finds it; ``TORCHINDUCTOR_CACHE_DIR`` wins if it is set.
 """
 
 import os
+import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from types import FunctionType, MethodType
+from typing import Any, ParamSpec, TypeVar
 
 import torch
+from torch._dynamo.types import GuardFilterEntry
 
-from lff.core.errors import BadInputError
+from lff.core.errors import BadInputError, BadTypeError
 
 CACHE = "TORCHINDUCTOR_CACHE_DIR"
 Arguments = ParamSpec("Arguments")
@@ -35,10 +38,44 @@ def check_compiler() -> None:
 
 
 def compile_update(update: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Return the update as one graph, compiled at its first call."""
+    """Return the update as one graph, compiled at its first call, for inputs of one shape.
+
+    What is called changes only the values of the agent's tensors, never which tensors they are, so
+    that the graph's checks of them, hundreds at every call, are left out; those of the arguments
+    stay.
+    """
     check_compiler()
     keep_cache()
-    return torch.compile(update, fullgraph=True, dynamic=False)
+    own = _own_code(update)
+    options: dict[str, Any] = {"cpp_wrapper": True, "guard_filter_fn": _of_arguments}
+    return torch.compile(own, fullgraph=True, dynamic=False, options=options)
+
+
+def _of_arguments(checks: Sequence[GuardFilterEntry]) -> list[bool]:
+    """Say which checks of the graph to keep: of the arguments, and those that name nothing.
+
+    The rest is of the agent, ``self``, and of modules of code.
+    """
+    fixed = re.compile(r"\bself\b|__import__")
+    return [not (check.is_global or fixed.search(check.name)) for check in checks]
+
+
+def _own_code(method: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Return a bound method whose code no other object's method shares.
+
+    Graphs are kept by code.  Without checks of ``self`` a second agent would run the graph, and so
+    change the tensors, of the first.
+    """
+    if not isinstance(method, MethodType):
+        remedy = "pass agent.update"
+        raise BadTypeError("the update to compile", method, "a method of an agent", remedy)
+    inner = method.__func__
+    code = inner.__code__.replace()
+    own = FunctionType(
+        code, inner.__globals__, inner.__name__, inner.__defaults__, inner.__closure__
+    )
+    own.__kwdefaults__ = inner.__kwdefaults__
+    return MethodType(own, method.__self__)
 
 
 def keep_cache() -> Path:

@@ -9,7 +9,7 @@ import tyro
 
 from lff import training
 from lff.algos import NoTarget, PolyakTarget
-from lff.cli.dimensions import dimensions
+from lff.envs.dimensions import dimensions
 from lff.cli.progress import progress
 from lff.cli.regularizer_flags import RegularizerFlags
 from lff.cli.show import print_networks, print_summary

@@ -1,0 +1,1 @@
+"""Launchers: they run jobs, here or on a cluster, and know nothing of what a job does."""

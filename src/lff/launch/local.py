@@ -1,0 +1,242 @@
+"""Jobs on this machine: a pool of processes, one thread each.
+
+Workers are kept between short jobs, so that a job of a second does not pay for a start of Python;
+one that has worked for a while is replaced, so that nothing piles up.  A job that fails is
+reported and the others go on; a worker that is killed loses nothing: its job goes on, from its
+checkpoint, in another.
+"""
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lff.core.config import to_dict
+from lff.core.errors import InterruptedRunError, RunError
+from lff.core.exit_codes import ExitCode
+from lff.core.experiment import Cost
+
+OUTCOME = "outcome.json"
+FRESH_AFTER = 10.0
+"""Seconds of work after which a worker is replaced."""
+TRIES = 20
+"""How often a job is started again after its worker was killed."""
+PATIENCE = 30.0
+"""Seconds that workers are given to write their checkpoints when all is to stop."""
+WAIT = 0.5
+
+
+@dataclass
+class Task:
+    """A job on its way."""
+
+    digest: str
+    job: Any
+    state: str = "waiting"
+    """waiting, running, done, failed"""
+    tries: int = 0
+    code: int = 0
+    not_before: float = 0.0
+
+
+@dataclass
+class _Worker:
+    process: subprocess.Popen[bytes]
+    task: Task | None = None
+    begun: float = 0.0
+    worked: float = 0.0
+    text: bytes = field(default=b"")
+
+
+Show = Callable[[Sequence[Task]], None]
+
+
+def launch(jobs: Sequence[Any], root: Path, *, workers: int, show: Show | None = None) -> list[Task]:
+    """Run jobs below ``root/jobs``, so many at a time; return what became of each.
+
+    Raises:
+        InterruptedRunError: a signal came; every running job has been told to write a checkpoint.
+    """
+    pool = Pool(workers)
+    tasks = [Task(digest, job) for digest, job in unique(jobs).items()]
+    for task in tasks:
+        if (root / "jobs" / task.digest / OUTCOME).exists():
+            task.state = "done"
+    with pool:
+        _run(pool, tasks, root, show or (lambda _: None))
+    return tasks
+
+
+def unique(jobs: Sequence[Any]) -> dict[str, Any]:
+    """Return jobs by digest, each once, in their order."""
+    from lff.core.config import digest
+
+    return {digest(job): job for job in jobs}
+
+
+def _run(pool: "Pool", tasks: Sequence[Task], root: Path, show: Show) -> None:
+    waiting = [task for task in tasks if task.state == "waiting"]
+    while waiting or pool.busy:
+        now = time.monotonic()
+        for task in [t for t in waiting if t.not_before <= now][: pool.free]:
+            waiting.remove(task)
+            folder = root / "jobs" / task.digest
+            pool.give(task, {"job": to_dict(task.job), "folder": str(folder)})
+        for task, code in pool.wait(WAIT):
+            if _again(task, code):
+                waiting.insert(0, task)
+        show(tasks)
+    show(tasks)
+
+
+def _again(task: Task, code: int) -> bool:
+    """Take note of how a job ended; return whether it must be started again."""
+    task.code = code
+    if code == ExitCode.OK:
+        task.state = "done"
+        return False
+    killed = code < 0 or code == ExitCode.INTERRUPTED
+    if (killed or code == ExitCode.BUSY) and task.tries < TRIES:
+        task.state = "waiting"
+        task.not_before = time.monotonic() + (0.0 if killed else 1.0)
+        return True
+    task.state = "failed"
+    return False
+
+
+class Pool:
+    """Worker processes that take one job at a time.  A context manager: none outlives it."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._workers: list[_Worker] = []
+        self._selector = selectors.DefaultSelector()
+        self._stopping = False
+
+    @property
+    def busy(self) -> int:
+        """How many have a job."""
+        return sum(worker.task is not None for worker in self._workers)
+
+    @property
+    def free(self) -> int:
+        """How many more jobs could run."""
+        return self.size - self.busy
+
+    def give(self, task: Task, request: dict[str, Any]) -> None:
+        """Hand a request to an idle worker, or to a new one."""
+        idle = [worker for worker in self._workers if worker.task is None]
+        worker = idle[0] if idle else self._start()
+        task.state, task.tries = "running", task.tries + 1
+        worker.task, worker.begun = task, time.monotonic()
+        assert worker.process.stdin is not None
+        try:
+            worker.process.stdin.write(json.dumps(request).encode() + b"\n")
+            worker.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it died just now: wait() will tell
+
+    def wait(self, seconds: float) -> list[tuple[Task, int]]:
+        """Wait for answers and deaths; return the jobs that ended, with their exit codes."""
+        ended = []
+        for key, _ in self._selector.select(seconds):
+            worker: _Worker = key.data
+            chunk = os.read(key.fd, 65536)
+            worker.text += chunk
+            if not chunk:
+                code = self._bury(worker)
+                if worker.task is not None:
+                    ended.append((worker.task, code))
+            elif b"\n" in worker.text:
+                line, _, worker.text = worker.text.partition(b"\n")
+                answer = json.loads(line)
+                if worker.task is not None:
+                    worker.task.answer = answer  # type: ignore[attr-defined]
+                    ended.append((worker.task, int(answer.get("code", 0))))
+                worker.task = None
+                worker.worked += time.monotonic() - worker.begun
+                if worker.worked > FRESH_AFTER:
+                    self._dismiss(worker)
+        return ended
+
+    def _start(self) -> _Worker:
+        one = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "lff.launch.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **one},
+            start_new_session=True,  # ctrl-C is for the launcher, which tells the others
+        )
+        worker = _Worker(process)
+        assert process.stdout is not None
+        self._selector.register(process.stdout, selectors.EVENT_READ, worker)
+        self._workers.append(worker)
+        return worker
+
+    def _bury(self, worker: _Worker) -> int:
+        self._selector.unregister(worker.process.stdout)  # type: ignore[arg-type]
+        self._workers.remove(worker)
+        code = worker.process.wait()
+        worker.process.stdout.close()  # type: ignore[union-attr]
+        with_stdin = worker.process.stdin
+        if with_stdin is not None:
+            try:
+                with_stdin.close()
+            except BrokenPipeError:
+                pass
+        return code if code else -signal.SIGKILL
+
+    def _dismiss(self, worker: _Worker) -> None:
+        worker.process.stdin.close()  # type: ignore[union-attr]
+        self._bury(worker)
+
+    def __enter__(self) -> "Pool":
+        self._old = {s: signal.signal(s, self._stop) for s in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def _stop(self, *_: object) -> None:
+        if not self._stopping:
+            self._stopping = True
+            raise InterruptedRunError("stopped; run the same command to go on")
+
+    def __exit__(self, *_: object) -> None:
+        """Tell every worker to stop with a checkpoint, wait, then leave none."""
+        for worker in self._workers:
+            if worker.task is None:
+                worker.process.stdin.close()  # type: ignore[union-attr]
+            else:
+                worker.process.terminate()
+        deadline = time.monotonic() + PATIENCE
+        for worker in [*self._workers]:
+            try:
+                worker.process.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                worker.process.kill()
+            self._bury(worker)
+        self._selector.close()
+        for number, handler in self._old.items():
+            signal.signal(number, handler)
+
+
+def measure(jobs: Sequence[Any]) -> list[Cost]:
+    """Ask a worker what each of these jobs would take."""
+    costs = []
+    with Pool(1) as pool:
+        for job in jobs:
+            task = Task("", job)
+            pool.give(task, {"job": to_dict(job), "measure": True})
+            while not (ended := pool.wait(WAIT)):
+                pass
+            answer = getattr(task, "answer", {})
+            if ended[0][1] or "error" in answer:
+                raise RunError(f"cannot try a job: {answer.get('error', 'its process died')}")
+            costs.append(Cost(answer["seconds"], answer["memory"], answer["disk"]))
+    return costs

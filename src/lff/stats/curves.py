@@ -6,7 +6,7 @@ out, they would flatter it; so there is one rule, for verdicts and pictures alik
 - A value that is not finite is replaced by the last finite one before it, and where other runs of
   the arms that are compared go on, the curve stays at its last finite value up to their last step.
 - In the largest value of any metric but the return, NaN and infinity count as infinity, which is
-  above any bound: that is what a diverged |Q| is.
+  above any bound: that is what a diverged Q-value is.
 - A curve without one finite value has no statistic (NaN), and its seed is left out and named.
 """
 

@@ -91,7 +91,7 @@ def lacks_signal(arms: Sequence[float], random: Sequence[float]) -> bool:
     """Tell whether every arm's mean return is within 2 standard deviations of the random policy.
 
     ``random``: the random policy's mean return of each seed, two or more, mean m and standard
-    deviation s: |arm − m| <= 2 s for all arms.
+    deviation s: every arm lies within m ± 2 s.
     """
     if len(random) < 2:
         remedy = "play the random policy with two or more seeds"

@@ -2,6 +2,8 @@
 
 from lff.figures.curves import draw_curves as draw_curves
 from lff.figures.grids import draw_grids as draw_grids
+from lff.figures.profiles import draw_profile as draw_profile
+from lff.figures.published import draw_published as draw_published
 from lff.figures.style import color_of as color_of
 from lff.figures.style import new_figure as new_figure
 from lff.figures.style import save_figure as save_figure

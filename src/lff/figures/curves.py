@@ -4,25 +4,74 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lff.figures.style import color_of
-from lff.stats import Row
+from lff.stats import Curves, Row, stratified_bootstrap, t_interval
+
+FEWEST = 3
+"""Runs from which on there is a 95 % band: Student's of two runs is 18 standard errors wide."""
 
 
 def draw_curves(
-    axis: Any, rows: Sequence[Row], *, metric: str, variants: Sequence[str] | None = None
+    axis: Any,
+    rows: Sequence[Row],
+    *,
+    metric: str,
+    variants: Sequence[str] | None = None,
+    as_paper: bool = False,
 ) -> None:
-    """Draw the mean of ``metric`` over seeds against steps, and one standard error around it."""
+    """Draw the mean of ``metric`` over the runs against steps, and a band around it.
+
+    The band is the mean's 95 % interval: Student's over the seeds of one task, as in the verdicts;
+    with several tasks the bootstrap that draws seeds within each.  ``as_paper``: one standard
+    error.  A run that diverged stays at its last finite value as long as its variant has others.
+    """
     rows = [row for row in rows if row.metric == metric]
     names = list(variants or dict.fromkeys(row.variant for row in rows))
+    banded = False
     for name in names:
-        own = [row for row in rows if row.variant == name]
-        steps = sorted({row.step for row in own})
-        values = [[row.value for row in own if row.step == step] for step in steps]
-        mean = np.array([np.mean(v) for v in values])
-        error = np.array([np.std(v, ddof=1) / len(v) ** 0.5 if len(v) > 1 else 0 for v in values])
+        steps, scores = _scores(Curves(rows, metric=metric, variants=[name]), name)
+        mean = np.array([table.mean() for table in scores])
+        bands = np.array([_band(table, as_paper=as_paper) for table in scores]).reshape(-1, 2)
         color = color_of(name, names)
         axis.plot(steps, mean, color=color, label=name)
-        axis.fill_between(steps, mean - error, mean + error, color=color, alpha=0.2, linewidth=0)
+        axis.fill_between(steps, *bands.T, color=color, alpha=0.2, linewidth=0)
+        banded = banded or bool((bands[:, 0] < bands[:, 1]).any())
     axis.set_ylabel(metric)
-    axis.legend(frameon=False, fontsize=8)
+    title = "mean, 95 % interval" if banded and not as_paper else None
+    axis.legend(frameon=False, fontsize=8, title=title, title_fontsize=8, alignment="left")
+
+
+def _scores(curves: Curves, name: str) -> tuple[list[int], list[NDArray[np.float64]]]:
+    """Return the steps and, for each, the values (run, task) of the tasks that are that far.
+
+    Tasks with unequal numbers of runs are cut to the fewest.
+    """
+    by_step: dict[int, dict[str, list[float]]] = {}
+    for task in curves.tasks:
+        for seed in curves.seeds(name, task):
+            for step, value in curves.carried(name, task, seed).items():
+                by_step.setdefault(step, {}).setdefault(task, []).append(value)
+    steps = sorted(by_step)
+    tables = []
+    for step in steps:
+        columns = by_step[step].values()
+        runs = min(len(column) for column in columns)
+        tables.append(np.array([column[:runs] for column in columns]).T)
+    return steps, tables
+
+
+def _band(scores: NDArray[np.float64], *, as_paper: bool) -> tuple[float, float]:
+    runs, tasks = scores.shape
+    mean = float(scores.mean())
+    if as_paper:
+        error = float(scores.std(ddof=1)) / scores.size**0.5 if scores.size > 1 else 0.0
+        return mean - error, mean + error
+    if runs < FEWEST:
+        return mean, mean
+    if tasks == 1:
+        interval = t_interval(scores[:, 0].tolist())
+    else:
+        interval = stratified_bootstrap(scores, lambda x: float(x.mean()), resamples=500)
+    return interval.low, interval.high

@@ -12,6 +12,7 @@ from lff.cli.doctor import doctor
 from lff.cli.export import export_command
 from lff.cli.play import play
 from lff.cli.presets import presets
+from lff.cli.report import report
 from lff.cli.rerun import rerun
 from lff.cli.resume import resume
 from lff.cli.show import show
@@ -25,6 +26,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "resume": resume,
     "show": show,
     "compare": compare,
+    "report": report,
     "rerun": rerun,
     "play": play,
     "audit": audit_command,

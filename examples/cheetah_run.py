@@ -59,7 +59,8 @@ rows = [
 save_table(arguments, "cheetah", rows, seeds=arguments.seeds)
 figure, axes = new_figure(3, width=11, height=3.0)
 for axis, title in zip(axes, METRICS.values(), strict=True):
-    draw_curves(axis, rows, metric=title, variants=list(NETS) if title != "std of B" else ["LFF"])
+    names = list(NETS) if title != "std of B" else ["LFF"]
+    draw_curves(axis, rows, metric=title, variants=names, as_paper=True)
     axis.locator_params(axis="x", nbins=4)
     axis.set(xlabel="environment steps", title=f"{arguments.env}, {arguments.seeds} seeds")
 print(judge_learning(rows, arm="LFF", rival="MLP"))

@@ -44,6 +44,6 @@ lff.audit(agent, inputs)
 
 save_table(arguments, "drop_in", rows, seeds=SEEDS)
 figure, axes = new_figure(1, width=5, height=3)
-draw_curves(axes[0], rows, metric="return")
+draw_curves(axes[0], rows, metric="return", as_paper=True)
 axes[0].set(xlabel="environment steps", title="DQN, pendulum swing-up, 5 seeds")
 print("\npicture:", save_figure(figure, arguments.out / "drop_in.png"))

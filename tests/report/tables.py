@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lff.core.experiment import Experiment, Panel
-from lff.report.summaries import last_values
-from lff.stats import Row, judge_better, paired_t_interval
+from lff.report.summaries import values_of
+from lff.stats import Curves, Row, judge_better, paired_t_interval
 
 VARIANTS = {
     "MLP, no target": 60.0,
@@ -37,7 +37,10 @@ class Above:
     task: str = TASKS[0]
 
     def judge(self, rows):
-        arms = [last_values(rows, name, self.task, "return") for name in (self.arm, self.rival)]
+        arms = [
+            values_of(Curves(rows, metric="return"), name, self.task, "last")
+            for name in (self.arm, self.rival)
+        ]
         return judge_better(
             paired_t_interval(*arms), of=f"last return, {self.arm} minus {self.rival}"
         )

@@ -7,11 +7,14 @@ from lff.stats import (
     Interval,
     Row,
     judge_better,
+    judge_bounds,
     judge_count,
     judge_equivalent,
+    lacks_signal,
     paired_t_interval,
     read_table,
     select,
+    t_interval,
     write_table,
 )
 from lff.stats.claims import (
@@ -65,6 +68,43 @@ def test_rule_for_better(low, high, pairs, outcome):
 )
 def test_rule_for_counts(holds, of, outcome):
     assert judge_count(holds, of=of, share=0.8, what="it holds").outcome == outcome
+
+
+def test_a_share_is_counted_exactly():
+    """0.55 · 20 is 11.000000000000002 in binary; 11 of 20 are 55 %."""
+    assert judge_count(11, of=20, share=0.55, what="it holds").outcome == "confirmed"
+    assert judge_count(10, of=20, share=0.55, what="it holds").outcome == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "outcome"),
+    [
+        (-0.9, -0.6, "confirmed"),
+        (-0.9, -0.4, "inconclusive at this scale"),
+        (-0.4, -0.1, "refuted"),
+    ],
+)
+def test_rule_for_bounds(low, high, outcome):
+    verdict = judge_bounds(Interval((low + high) / 2, low, high, 5), below=-0.5, of="r")
+    assert verdict.outcome == outcome
+    assert verdict.because.endswith("n=5, asked for < -0.5")
+    mirrored = judge_bounds(Interval(-(low + high) / 2, -high, -low, 5), above=0.5, of="r")
+    assert mirrored.outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("arms", "silent"), [([3, 7], True), ([3, 7.1], False), ([2.9, 5], False), ([100, 5], False)]
+)
+def test_no_signal_is_within_two_standard_deviations_of_random(arms, silent):
+    """Returns 4, 5, 6 have mean 5 and standard deviation 1: 3 to 7."""
+    assert lacks_signal(arms, [4, 5, 6]) is silent
+
+
+def test_one_random_return_has_no_deviation():
+    with pytest.raises(BadInputError, match="two or more"):
+        lacks_signal([1.0], [1.0])
+    with pytest.raises(BadInputError, match="more seeds"):
+        t_interval([1.0])
 
 
 @pytest.mark.parametrize(

@@ -1,49 +1,35 @@
 """``lff COMMAND``: finds the command, and turns errors into one line and an exit code."""
 
+import importlib
 import sys
-from collections.abc import Callable
-from typing import Any
 
 import tyro
 
-from lff.cli.audit import audit_command
-from lff.cli.compare import compare
-from lff.cli.doctor import doctor
-from lff.cli.export import export_command
-from lff.cli.play import play
-from lff.cli.presets import presets
-from lff.cli.report import report
-from lff.cli.rerun import rerun
-from lff.cli.resume import resume
-from lff.cli.show import show
-from lff.cli.sigma import sigma
-from lff.cli.train import train
 from lff.core.errors import BadInputError, RunError
 from lff.core.exit_codes import exit_code
 
-COMMANDS: dict[str, Callable[..., Any]] = {
-    "train": train,
-    "resume": resume,
-    "show": show,
-    "compare": compare,
-    "report": report,
-    "rerun": rerun,
-    "play": play,
-    "audit": audit_command,
-    "export": export_command,
-    "presets": presets,
-    "sigma": sigma,
-    "doctor": doctor,
-}
+GROUPS = {"experiment": "Experiments: every figure and claim, one command each."}
+"""Commands that have commands of their own, in ``cli/<name>.py``; they start without torch."""
+LIGHT = ("report",)
+"""Commands in ``cli/<name>.py`` that start without torch."""
+_DESCRIPTION = "Learned Fourier features for reinforcement learning."
 
 
 def main() -> None:
     """Run the command line; exit codes are those of ``docs/run-directory.md``."""
+    name = sys.argv[1] if len(sys.argv) > 1 else ""
     try:
-        tyro.extras.subcommand_cli_from_dict(COMMANDS, prog="lff", description=_DESCRIPTION)
+        if name in LIGHT:
+            command = getattr(importlib.import_module(f"lff.cli.{name}"), name)
+            tyro.cli(command, prog=f"lff {name}", args=sys.argv[2:])
+            return
+        if name in GROUPS:
+            commands = importlib.import_module(f"lff.cli.{name}").COMMANDS
+            prog, words, text = f"lff {name}", sys.argv[2:], GROUPS[name]
+        else:
+            commands = importlib.import_module("lff.cli.commands").COMMANDS
+            prog, words, text = "lff", sys.argv[1:], _DESCRIPTION
+        tyro.extras.subcommand_cli_from_dict(commands, prog=prog, description=text, args=words)
     except (BadInputError, RunError) as error:
         print(f"lff: {error}", file=sys.stderr)  # noqa: T201
         sys.exit(exit_code(error))
-
-
-_DESCRIPTION = "Learned Fourier features for reinforcement learning."

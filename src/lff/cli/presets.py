@@ -9,9 +9,9 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from lff.envs.dimensions import dimensions
 from lff.core.errors import BadInputError
 from lff.envs import PAPER_TASKS
+from lff.envs.dimensions import dimensions
 from lff.training.presets import SOURCES, Preset, PresetName, net_sizes, preset
 
 Values = dict[str, Any]

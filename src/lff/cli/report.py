@@ -10,6 +10,7 @@ from lff.core.experiment import ScaleName
 
 if TYPE_CHECKING:
     from lff.report import Entry
+    from lff.stats import Published
 
 
 def report(
@@ -65,6 +66,7 @@ def _experiment(
         scale=entry.scale,
         provenance=entry.provenance,
         verdicts=entry.verdicts,
+        published=entry.published,
     )
     write_page(path, text)
     print(f"{path}: {name} at scale {entry.scale}, {len(entry.rows):,} numbers")  # noqa: T201
@@ -123,8 +125,17 @@ def _entry(name: str, results: Path, scale: ScaleName | None) -> "Entry":
         scale=at,
         rows=rows,
         provenance=read_provenance(path),
+        published=published_scores(results),
         verdicts=tuple(claim.judge(rows) for claim in experiment.claims),
     )
+
+
+def published_scores(results: Path) -> "list[Published]":
+    """Return the scores of others that lie beside the tables, none if there is no such file."""
+    from lff.stats import read_published
+
+    path = results / "published.csv"
+    return read_published(path) if path.is_file() else []
 
 
 def _check_runs(folders: list[Path]) -> None:

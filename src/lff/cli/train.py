@@ -9,11 +9,11 @@ import tyro
 
 from lff import training
 from lff.algos import NoTarget, PolyakTarget
-from lff.envs.dimensions import dimensions
 from lff.cli.progress import progress
 from lff.cli.regularizer_flags import RegularizerFlags
 from lff.cli.show import print_networks, print_summary
 from lff.core.config import to_dict
+from lff.envs.dimensions import dimensions
 from lff.store import RunDir
 from lff.training import OffPolicyRun, TrainConfig, preset, sac_config, worth_compiling
 from lff.training.compiling import find_compiler

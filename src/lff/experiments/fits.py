@@ -60,7 +60,7 @@ class FitJob:
                 tell(step / self.steps, f"error {rows[-1].value:.3g}")
             loss = (nets(x) - targets).square().mean(dim=(1, 2)).sum()
             optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimizer.step()
         return rows
 

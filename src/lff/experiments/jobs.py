@@ -1,206 +1,33 @@
-"""The kinds of jobs: the one place where experiments reach down to what computes.
+"""The kinds of jobs, by name: each is imported where one is run, and nothing else with it.
 
-A job is a frozen dataclass.  Its directory holds ``job.json``, ``log.txt``, ``table.csv`` and, last,
-``outcome.json``; a training job's run directory is ``run/`` inside it.
+A job is a frozen dataclass.  Its directory holds ``job.json``, ``log.txt``, ``table.csv`` and,
+last, ``outcome.json``.
 """
 
-import resource
-import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+import importlib
+from collections.abc import Mapping
 from typing import Any
 
-import torch
+from lff.core.checks import nearest
+from lff.core.config import TYPE_KEY, from_dict
+from lff.core.errors import BadInputError
+from lff.core.experiment import Job
 
-from lff.algos import SAC
-from lff.core.checks import check_scale, check_size
-from lff.core.errors import NonFiniteError
-from lff.core.experiment import Cost, JobRow, Tell
-from lff.envs import make
-from lff.experiments.fits import FitJob
-from lff.store import RunDir, read_rows
-from lff.training import OffPolicyRun, TrainConfig, train
-from lff.training.reference import read_reference
-
-COMPILE_SECONDS = 40.0
-"""What the first compilation of an update of this shape takes; the next ones find its results."""
-TRIED_UPDATES = 10
-TRIED_STEPS = 200
-EPISODE = 1000
-"""Steps of an evaluation's episode, where the task does not say."""
-TOLD_EVERY = 1.0
-"""Seconds between two reports of progress."""
+HOMES = {
+    "TrainJob": "training",
+    "NoiseTestJob": "after_training",
+    "ReplayKernelJob": "after_training",
+    "FitJob": "fits",
+    "PauseJob": "pause",
+}
+"""The module of this room that each kind lives in."""
 
 
-@dataclass(frozen=True)
-class TrainJob:
-    """Train an agent, evaluate it on the way, and play the random and the zero policy once."""
-
-    config: TrainConfig
-    """The run."""
-    reference_episodes: int = 3
-    """Episodes of the random and of the zero policy."""
-
-    def run(self, folder: Path, tell: Tell) -> Iterable[JobRow]:
-        """Train to the end, from the newest checkpoint if there is one, and read what was logged.
-
-        A run whose numbers left the finite ones has its rows up to there, and an infinite |Q|.
-        """
-        path = folder / "run"
-        broke = ""
-        try:
-            train(
-                self.config,
-                directory=path,
-                watch=_reporter(self.config.steps, tell),
-                command=["lff", "resume", "run"],
-                reference_episodes=self.reference_episodes,
-            )
-        except NonFiniteError as error:
-            broke = str(error)
-        return list(read_run(path, self.config.seed, diverged=bool(broke)))
-
-    def measure(self) -> Cost:
-        """Time some steps of the simulator and some updates."""
-        config = self.config
-        env = make(config.env, seed=0, action_repeat=config.action_repeat)
-        shape = env.observation_space.shape, env.action_space.shape
-        obs_dim, action_dim = (int(torch.tensor(size).prod()) for size in shape)
-        g = torch.Generator().manual_seed(0)
-        agent = SAC(config.algo, obs_dim, action_dim, generator=g)
-        size = config.algo.batch_size
-        batch = _random_batch(g, size, obs_dim, action_dim)
-        agent.update(batch, agent.draw_noise(g))
-        update = _seconds(lambda: agent.update(batch, agent.draw_noise(g)), TRIED_UPDATES)
-        obs, _ = env.reset(seed=0)
-        act = _seconds(lambda: agent.act(torch.from_numpy(obs)), TRIED_UPDATES)
-        action = env.action_space.sample()
-        step = _seconds(lambda: _step(env, action), TRIED_STEPS)
-        env.close()
-        actions = config.steps // config.action_repeat
-        updates = max(0, config.steps - config.warmup_steps) // config.action_repeat
-        updates *= config.updates_per_step
-        evaluated = (config.steps // config.eval_every + 1) * config.eval_episodes
-        played = (evaluated + 2 * self.reference_episodes) * EPISODE // config.action_repeat
-        seconds = actions * step + updates * (update + act) + played * (step + act)
-        row = 4 * (2 * obs_dim + action_dim + 2)
-        kept = min(config.replay_capacity, actions) * row
-        weights = sum(value.nbytes for value in agent.state().values())
-        here = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        return Cost(
-            seconds=seconds + COMPILE_SECONDS * config.compile,
-            memory=here + kept,
-            disk=kept + 2 * weights,
-        )
-
-
-@dataclass(frozen=True)
-class PauseJob:
-    """Sleep and return: what a launcher costs, and what it survives, is measured with these."""
-
-    seconds: float = 0.0
-    """How long."""
-    number: int = 0
-    """Makes jobs different from one another."""
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        check_scale("seconds", self.seconds)
-        check_size("number", self.number + 1)
-
-    def run(self, folder: Path, tell: Tell) -> Iterable[JobRow]:
-        """Sleep; the row says which job it was."""
-        del folder
-        end = time.monotonic() + self.seconds
-        while (left := end - time.monotonic()) > 0:
-            tell(1 - left / self.seconds, "asleep")
-            time.sleep(min(left, 0.1))
-        return [JobRow(0, 0, "number", float(self.number))]
-
-    def measure(self) -> Cost:
-        """Return what was asked for."""
-        here = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        return Cost(self.seconds, here, 1000)
-
-
-JobConfig = TrainJob | FitJob | PauseJob
-
-
-def read_run(path: Path, seed: int, *, diverged: bool = False) -> Iterator[JobRow]:
-    """Yield what a run directory measured, at the steps of its evaluations.
-
-    Of the metrics of training those at the same steps; ``train/q_max`` is the largest since the
-    step before.  Lists (histograms) are given at the first and last step, entry by entry.
-    """
-    rows = [*read_rows(RunDir(path).metrics_file)]
-    evaluated = {row["env_step"] for row in rows if "eval/return" in row}
-    lists = [row["env_step"] for row in rows if any(isinstance(v, list) for v in row.values())]
-    ends = {*lists[:1], *lists[-1:]}
-    largest, last = 0.0, 0
-    for row in rows:
-        step = last = row["env_step"]
-        for name, value in row.items():
-            if name == "train/q_max":
-                largest = max(largest, _number(value))
-                if step in evaluated:
-                    yield JobRow(seed, step, name, largest)
-                    largest = 0.0
-            elif isinstance(value, list):
-                if step in ends:
-                    yield from (JobRow(seed, step, f"{name}[{i}]", v) for i, v in enumerate(value))
-            elif step in evaluated and name != "env_step" and isinstance(value, int | float):
-                yield JobRow(seed, step, name, value)
-    if diverged:
-        yield JobRow(seed, last, "train/q_max", float("inf"))
-        yield JobRow(seed, last, "diverged", 1.0)
-    for policy, returns in sorted(read_reference(path).items()):
-        finite = [r for r in returns if r is not None]
-        if finite:
-            yield JobRow(seed, 0, f"{policy} return", sum(finite) / len(finite))
-
-
-def _number(value: Any) -> float:
-    """Metrics files have null for what is no finite number."""
-    return float("inf") if value is None else float(value)
-
-
-def _reporter(steps: int, tell: Tell) -> Any:
-    last = 0.0
-
-    def watch(run: OffPolicyRun, event: str) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if event == "eval" or now - last > TOLD_EVERY:
-            last = now
-            seen = f"|Q| {run.at.q_max:.3g}"
-            if run.last_return is not None:
-                seen = f"return {run.last_return:.1f}, {seen}"
-            tell(min(1.0, run.at.env_step / steps), seen)
-
-    return watch
-
-
-def _seconds(do: Any, times: int) -> float:
-    start = time.perf_counter()
-    for _ in range(times):
-        do()
-    return (time.perf_counter() - start) / times
-
-
-def _step(env: Any, action: Any) -> None:
-    *_, terminated, truncated, _ = env.step(action)
-    if terminated or truncated:
-        env.reset(seed=0)
-
-
-def _random_batch(g: torch.Generator, size: int, obs_dim: int, action_dim: int) -> Any:
-    from lff.data import Batch
-
-    return Batch(
-        obs=torch.randn(size, obs_dim, generator=g),
-        action=2 * torch.rand(size, action_dim, generator=g) - 1,
-        reward=torch.rand(size, generator=g),
-        next_obs=torch.randn(size, obs_dim, generator=g),
-        terminated=torch.zeros(size, dtype=torch.bool),
-    )
+def job_from_dict(data: Mapping[str, Any]) -> Job:
+    """Rebuild a job from ``to_dict``'s data."""
+    name = data.get(TYPE_KEY)
+    if name not in HOMES:
+        raise BadInputError("job", name, f"one of {', '.join(HOMES)}", nearest(name, [*HOMES]))
+    kind = getattr(importlib.import_module(f"lff.experiments.{HOMES[name]}"), name)
+    job: Job = from_dict(kind, dict(data))
+    return job

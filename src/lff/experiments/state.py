@@ -6,14 +6,16 @@ dataclasses that make it up; everything else is the same in every arm.
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from lff.algos import SACConfig
 from lff.core.experiment import Cell, ScaleName
 from lff.envs import PAPER_TASKS
 from lff.envs.dimensions import dimensions
-from lff.experiments.jobs import TrainJob
+from lff.experiments.training import TrainJob
+from lff.nn import DeepFourierTrunk, NetConfig
 from lff.training import TrainConfig, preset, sac_config, worth_compiling
 from lff.training.presets import NetName, Preset, PresetName
 
@@ -42,6 +44,8 @@ class Variant:
     """Fields of the agent: target, target noise, regularizers, number of critics."""
     run: Mapping[str, Any] = field(default_factory=dict)
     """Fields of the run: updates per step."""
+    change: Callable[[SACConfig], SACConfig] | None = None
+    """What fields cannot say, done to the agent last."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +59,10 @@ class Size:
     episodes: int
     change: Mapping[str, Any] = field(default_factory=dict)
     """Fields of the preset that the scale sets."""
+
+    def only(self, task: str) -> "Size":
+        """Return the same for one task."""
+        return dataclasses.replace(self, tasks=(task,))
 
 
 def sizes(
@@ -106,9 +114,10 @@ def train_job(size: Size, variant: Variant, *, task: str, seed: int) -> TrainJob
     warmup = min(chosen.warmup_steps, steps // 2)
     updates = variant.run.get("updates_per_step", 1)
     every = max(1, steps // LOOKS) if size.preset != "laptop" or steps > 1_000 else steps
+    agent = dataclasses.replace(agent, **variant.agent)
     config = TrainConfig(
         env=task,
-        algo=dataclasses.replace(agent, **variant.agent),
+        algo=variant.change(agent) if variant.change else agent,
         steps=steps,
         seed=seed,
         warmup_steps=warmup,
@@ -131,6 +140,15 @@ def _preset(size: Size, variant: Variant, task: str) -> Preset:
         if name in size.change and name in own:  # the smoke scale is for speed
             own[name] = size.change[name]
     return dataclasses.replace(base, **own)
+
+
+def deep_fourier(agent: SACConfig) -> SACConfig:
+    """Return the agent with sine and cosine in every layer of both networks, as wide as before."""
+    nets = {
+        role: NetConfig(trunk=DeepFourierTrunk(hidden=tuple(w + w % 2 for w in net.trunk.hidden)))
+        for role, net in (("actor", agent.actor), ("critic", agent.critic))
+    }
+    return dataclasses.replace(agent, **nets)
 
 
 _dimensions = functools.cache(dimensions)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lff.figures.curves import Band, center_and_band
+from lff.figures.curves import center_and_band
 from lff.figures.style import color_of, dash_of
 
 
@@ -15,7 +15,7 @@ def draw_bars(
     values: Mapping[str, Sequence[float]],
     *,
     among: Sequence[str] | None = None,
-    band: Band = "interval",
+    as_paper: bool = False,
     log: bool = False,
 ) -> None:
     """Draw each variant's mean over seeds as a point with its band, and the seeds beside it."""
@@ -23,7 +23,7 @@ def draw_bars(
     if log:
         axis.set_yscale("log")
     for place, name in enumerate(names):
-        center, low, high = center_and_band(values[name], band=band, log=log)
+        center, low, high = center_and_band(values[name], as_paper=as_paper, log=log)
         color = color_of(name, list(among or names))
         seeds = [v for v in values[name] if math.isfinite(v)]
         axis.plot([place + 0.18] * len(seeds), seeds, "o", color=color, markersize=3, alpha=0.45)

@@ -1,19 +1,19 @@
 """Curves over steps: one line per variant, with its band over seeds."""
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, Literal, assert_never
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lff.figures.style import color_of, dash_of
-from lff.stats import Row, paired_t_interval
+from lff.stats import Curves, Row, stratified_bootstrap, t_interval
 
-Band = Literal["standard error", "interval"]
-"""Around the mean over seeds: one standard error, or the 95 % t-interval."""
 FEW = 3
-"""A curve of this many points shows them."""
+"""A curve of no more points than this shows them."""
+FEWEST = 3
+"""Runs from which on there is a 95 % band: Student's of two runs is 18 standard errors wide."""
 
 
 def draw_curves(
@@ -22,67 +22,100 @@ def draw_curves(
     *,
     metric: str,
     variants: Sequence[str] | None = None,
+    as_paper: bool = False,
     among: Sequence[str] | None = None,
-    band: Band = "standard error",
     log: bool = False,
     legend: bool = True,
 ) -> None:
-    """Draw the mean of ``metric`` over seeds against steps, and the band around it.
+    """Draw the mean of ``metric`` over the runs against steps, and a band around it.
 
-    On a ``log`` scale both are taken of the logarithms.  Seeds that are not finite at a step are
-    left out there, and a cross on the upper edge says so.  ``among`` are the names that share the
-    colours, if there are more than the ones drawn.
+    The band is the mean's 95 % interval: Student's over the seeds of one task, as in the verdicts;
+    with several tasks the bootstrap that draws seeds within each.  ``as_paper``: one standard
+    error.  A run that diverged stays at its last finite value as long as its variant has others;
+    a cross on the upper edge is where it did.  On a ``log`` scale mean and band are of the
+    logarithms.  ``among``: the names that share the colours, if more than the ones drawn.
     """
-    found: defaultdict[str, defaultdict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        if row.metric == metric:
-            found[row.variant][row.step].append(row.value)
-    names = list(variants or found)
+    rows = [row for row in rows if row.metric == metric and not (log and row.value <= 0)]
+    names = list(variants or dict.fromkeys(row.variant for row in rows))
+    shared = list(among or names)
+    banded = False
     if log:
         axis.set_yscale("log")
     for name in names:
-        if name not in found:
-            continue
-        steps = sorted(found[name])
-        parts = [center_and_band(found[name][step], band=band, log=log) for step in steps]
-        center, low, high = np.array(parts).T
-        color = color_of(name, list(among or names))
-        dash = dash_of(name, list(among or names))
+        steps, scores = _scores(Curves(rows, metric=metric, variants=[name]), name)
+        scores = [np.log(table) for table in scores] if log else scores
+        mean = np.array([table.mean() for table in scores])
+        bands = np.array([_band(table, as_paper=as_paper) for table in scores]).reshape(-1, 2)
+        mean, bands = (np.exp(mean), np.exp(bands)) if log else (mean, bands)
+        color, dash = color_of(name, shared), dash_of(name, shared)
         style = {"linestyle": (0, dash)} if dash else {}
         marker = "o" if len(steps) <= FEW else ""
-        axis.plot(steps, center, color=color, label=name, marker=marker, markersize=4, **style)
-        axis.fill_between(steps, low, high, color=color, alpha=0.2, linewidth=0)
-        lost = [step for step in steps if not np.isfinite(found[name][step]).all()]
-        if lost:
-            top = axis.get_xaxis_transform()
-            heights = np.full(len(lost), 0.985)
-            axis.plot(lost, heights, "x", color=color, transform=top, markersize=5, clip_on=False)
+        axis.plot(steps, mean, color=color, label=name, marker=marker, markersize=4, **style)
+        axis.fill_between(steps, *bands.T, color=color, alpha=0.2, linewidth=0)
+        banded = banded or bool((bands[:, 0] < bands[:, 1]).any())
+        _mark_lost(axis, [row for row in rows if row.variant == name], color)
     axis.set_ylabel(metric)
-    if legend:
-        axis.legend(frameon=False, fontsize=8)
+    if not legend:
+        return
+    title = "mean, 95 % interval" if banded and not as_paper else None
+    axis.legend(frameon=False, fontsize=8, title=title, title_fontsize=8, alignment="left")
 
 
 def center_and_band(
-    values: Sequence[float], *, band: Band, log: bool = False
+    values: Sequence[float], *, as_paper: bool = False, log: bool = False
 ) -> tuple[float, float, float]:
-    """Return the mean of the finite values and its band; of their logarithms if ``log``.
+    """Return the mean of the finite values of one task and its band, as the curves have them.
 
-    >>> center_and_band([0.0, 2.0], band="standard error")
+    >>> center_and_band([0.0, 2.0], as_paper=True)
     (1.0, 0.0, 2.0)
     """
     finite = [v for v in values if math.isfinite(v) and (v > 0 or not log)]
     if not finite:
         return math.nan, math.nan, math.nan
-    taken = np.log(finite) if log else np.asarray(finite)
-    center = float(taken.mean())
-    reach = 0.0
-    if len(finite) > 1:
-        match band:
-            case "standard error":
-                reach = float(taken.std(ddof=1)) / len(finite) ** 0.5
-            case "interval":
-                reach = paired_t_interval(taken.tolist(), [0.0] * len(finite)).high - center
-            case _:
-                assert_never(band)
-    low, high = center - reach, center + reach
-    return (math.exp(center), math.exp(low), math.exp(high)) if log else (center, low, high)
+    taken = np.array(finite)[:, None]
+    taken = np.log(taken) if log else taken
+    found = (float(taken.mean()), *_band(taken, as_paper=as_paper))
+    return (math.exp(found[0]), math.exp(found[1]), math.exp(found[2])) if log else found
+
+
+def _mark_lost(axis: Any, rows: Sequence[Row], color: str) -> None:
+    lost = sorted({row.step for row in rows if not math.isfinite(row.value)})
+    if lost:
+        edge = axis.get_xaxis_transform()
+        axis.plot(
+            lost, [0.985] * len(lost), "x", color=color, transform=edge, markersize=5, clip_on=False
+        )
+
+
+def _scores(curves: Curves, name: str) -> tuple[list[int], list[NDArray[np.float64]]]:
+    """Return the steps and, for each, the values (run, task) of the tasks that are that far.
+
+    Tasks with unequal numbers of runs are cut to the fewest.
+    """
+    by_step: dict[int, dict[str, list[float]]] = {}
+    for task in curves.tasks:
+        for seed in curves.seeds(name, task):
+            for step, value in curves.carried(name, task, seed).items():
+                by_step.setdefault(step, {}).setdefault(task, []).append(value)
+    steps = sorted(by_step)
+    tables = []
+    for step in steps:
+        columns = by_step[step].values()
+        runs = min(len(column) for column in columns)
+        tables.append(np.array([column[:runs] for column in columns]).T)
+    return steps, tables
+
+
+def _band(scores: NDArray[np.float64], *, as_paper: bool) -> tuple[float, float]:
+    runs, tasks = scores.shape
+    mean = float(scores.mean())
+    if as_paper:
+        error = float(scores.std(ddof=1)) / scores.size**0.5 if scores.size > 1 else 0.0
+        return mean - error, mean + error
+    if runs < FEWEST:
+        return mean, mean
+    if tasks == 1:
+        interval = t_interval(scores[:, 0].tolist())
+    else:
+        interval = stratified_bootstrap(scores, lambda x: float(x.mean()), resamples=500)
+    return interval.low, interval.high

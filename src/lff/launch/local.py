@@ -6,6 +6,7 @@ reported and the others go on; a worker that is killed loses nothing: its job go
 checkpoint, in another.
 """
 
+import contextlib
 import json
 import os
 import selectors
@@ -18,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lff.core.config import to_dict
+from lff.core.config import digest, to_dict
 from lff.core.errors import InterruptedRunError, RunError
 from lff.core.exit_codes import ExitCode
 from lff.core.experiment import Cost
@@ -44,6 +45,7 @@ class Task:
     tries: int = 0
     code: int = 0
     not_before: float = 0.0
+    answer: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -58,7 +60,9 @@ class _Worker:
 Show = Callable[[Sequence[Task]], None]
 
 
-def launch(jobs: Sequence[Any], root: Path, *, workers: int, show: Show | None = None) -> list[Task]:
+def launch(
+    jobs: Sequence[Any], root: Path, *, workers: int, show: Show | None = None
+) -> list[Task]:
     """Run jobs below ``root/jobs``, so many at a time; return what became of each.
 
     Raises:
@@ -76,8 +80,6 @@ def launch(jobs: Sequence[Any], root: Path, *, workers: int, show: Show | None =
 
 def unique(jobs: Sequence[Any]) -> dict[str, Any]:
     """Return jobs by digest, each once, in their order."""
-    from lff.core.config import digest
-
     return {digest(job): job for job in jobs}
 
 
@@ -137,11 +139,9 @@ class Pool:
         task.state, task.tries = "running", task.tries + 1
         worker.task, worker.begun = task, time.monotonic()
         assert worker.process.stdin is not None
-        try:
+        with contextlib.suppress(BrokenPipeError):  # if it died just now, wait() will tell
             worker.process.stdin.write(json.dumps(request).encode() + b"\n")
             worker.process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it died just now: wait() will tell
 
     def wait(self, seconds: float) -> list[tuple[Task, int]]:
         """Wait for answers and deaths; return the jobs that ended, with their exit codes."""
@@ -158,7 +158,7 @@ class Pool:
                 line, _, worker.text = worker.text.partition(b"\n")
                 answer = json.loads(line)
                 if worker.task is not None:
-                    worker.task.answer = answer  # type: ignore[attr-defined]
+                    worker.task.answer = answer
                     ended.append((worker.task, int(answer.get("code", 0))))
                 worker.task = None
                 worker.worked += time.monotonic() - worker.begun
@@ -186,12 +186,8 @@ class Pool:
         self._workers.remove(worker)
         code = worker.process.wait()
         worker.process.stdout.close()  # type: ignore[union-attr]
-        with_stdin = worker.process.stdin
-        if with_stdin is not None:
-            try:
-                with_stdin.close()
-            except BrokenPipeError:
-                pass
+        with contextlib.suppress(BrokenPipeError):
+            worker.process.stdin.close()  # type: ignore[union-attr]
         return code if code else -signal.SIGKILL
 
     def _dismiss(self, worker: _Worker) -> None:
@@ -235,7 +231,7 @@ def measure(jobs: Sequence[Any]) -> list[Cost]:
             pool.give(task, {"job": to_dict(job), "measure": True})
             while not (ended := pool.wait(WAIT)):
                 pass
-            answer = getattr(task, "answer", {})
+            answer = task.answer
             if ended[0][1] or "error" in answer:
                 raise RunError(f"cannot try a job: {answer.get('error', 'its process died')}")
             costs.append(Cost(answer["seconds"], answer["memory"], answer["disk"]))

@@ -20,11 +20,11 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from lff.core.config import from_dict, to_dict
+from lff.core.config import to_dict
 from lff.core.errors import RunError
 from lff.core.exit_codes import ExitCode, exit_code
 from lff.core.experiment import JobRow
-from lff.experiments.jobs import JobConfig
+from lff.experiments.jobs import job_from_dict
 from lff.store import RunLock, write_bytes, write_json
 
 JOB, TABLE, OUTCOME, PROGRESS, LOG = (
@@ -53,7 +53,7 @@ def run_job(data: Mapping[str, Any], folder: Path) -> int:
         except RunError as error:
             print(error, file=log)
             return exit_code(error)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  whatever it is, the log must have it
             traceback.print_exc(file=log)
             return exit_code(error)
     return ExitCode.OK
@@ -62,7 +62,7 @@ def run_job(data: Mapping[str, Any], folder: Path) -> int:
 def _run(data: Mapping[str, Any], folder: Path) -> None:
     if (folder / OUTCOME).exists():  # somebody else was faster
         return
-    job = from_dict(JobConfig, dict(data))
+    job = job_from_dict(data)
     write_json(folder / JOB, to_dict(job))
     rows = list(job.run(folder, _teller(folder)))
     write_bytes(folder / TABLE, table_bytes(rows))
@@ -140,8 +140,8 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
     if "measure" not in request:
         return {"code": int(run_job(request["job"], Path(request["folder"])))}
     try:
-        cost = from_dict(JobConfig, request["job"]).measure()
-    except Exception as error:
+        cost = job_from_dict(request["job"]).measure()
+    except Exception as error:  # noqa: BLE001  the launcher tells it
         return {"error": f"{type(error).__name__}: {error}"}
     return {"seconds": cost.seconds, "memory": cost.memory, "disk": cost.disk}
 

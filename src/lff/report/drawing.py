@@ -13,13 +13,12 @@ from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, N
 
 from lff.core.errors import BadInputError
 from lff.core.experiment import Experiment, Panel
-from lff.figures import Band, color_of, dash_of, draw_bars, draw_curves, draw_histograms
+from lff.figures import color_of, dash_of, draw_bars, draw_curves, draw_histograms, draw_published
 from lff.figures.style import BASELINE
 from lff.report.pictures import SETTINGS
-from lff.report.summaries import last_values
-from lff.stats import Row
+from lff.report.summaries import values_of
+from lff.stats import RANDOM, ZERO, Curves, Published, Row
 
-RANDOM, ZERO = "random policy", "zero policy"
 POLICIES = (RANDOM, ZERO)
 """Variants of a table that learn nothing: floors to compare with."""
 DOTTED = (1.0, 1.8)
@@ -40,6 +39,8 @@ class Picture:
     """The variants drawn."""
     among: tuple[str, ...]
     """All variants of the table, in the order of their colours."""
+    published: tuple[Published, ...] = ()
+    """Scores of others on this task."""
 
     @property
     def label(self) -> str:
@@ -48,7 +49,6 @@ class Picture:
 
     def draw(self, axis: Any, *, as_paper: bool = False) -> None:
         """Draw it."""
-        band: Band = "standard error" if as_paper else "interval"
         panel, names = self.panel, list(self.among)
         rows = [row for row in self.rows if row.variant in self.variants]
         match panel.kind:
@@ -59,7 +59,7 @@ class Picture:
                     metric=panel.metric,
                     variants=self.variants,
                     among=names,
-                    band=band,
+                    as_paper=as_paper,
                     log=panel.log,
                     legend=False,
                 )
@@ -67,8 +67,9 @@ class Picture:
                 axis.xaxis.set_major_formatter(FuncFormatter(short_number))
                 axis.xaxis.set_major_locator(round_ticks())
             case "bars":
-                ends = {n: last_values(rows, n, self.task, panel.metric) for n in self.variants}
-                draw_bars(axis, ends, among=names, band=band, log=panel.log)
+                curves = Curves(rows, metric=panel.metric)
+                ends = {n: values_of(curves, n, self.task, "last") for n in self.variants}
+                draw_bars(axis, ends, among=names, as_paper=as_paper, log=panel.log)
             case "histogram":
                 for step, faint in _first_and_last(rows, panel.metric):
                     counts = {n: _counts(rows, n, panel.metric, step) for n in self.variants}
@@ -76,6 +77,8 @@ class Picture:
                 axis.set_xlabel("standard deviations; dotted: at the start")
         axis.set_ylabel(panel.metric)
         self._lines(axis)
+        if self.published:
+            self._others(axis)
         dress(axis, log=panel.log)
 
     def _lines(self, axis: Any) -> None:
@@ -98,9 +101,23 @@ class Picture:
                 fontsize=8,
             )
 
+    def _others(self, axis: Any) -> None:
+        """Draw scores of others, with a legend of their own: those of the variants is shared."""
+        draw_published(
+            axis, self.published, task=self.task, until=max(row.step for row in self.rows)
+        )
+        marks = zip(*axis.get_legend_handles_labels(), strict=True)
+        theirs = [(mark, name) for mark, name in marks if name.endswith("(published)")]
+        axis.get_legend().remove()
+        if theirs:
+            axis.legend(*zip(*theirs, strict=True), frameon=False, fontsize=7, loc="upper left")
 
-def pictures(panel: Panel, rows: Sequence[Row]) -> list[Picture]:
+
+def pictures(
+    panel: Panel, rows: Sequence[Row], published: Sequence[Published] = ()
+) -> list[Picture]:
     """Return a panel's pictures, one for each task that has its metric."""
+    scores = tuple(published) if panel.metric == "return" and panel.kind == "curves" else ()
     among = tuple(variants_of(rows))
     own: dict[str, list[Row]] = {}
     for row in rows:
@@ -111,18 +128,23 @@ def pictures(panel: Panel, rows: Sequence[Row]) -> list[Picture]:
         names = {row.variant for row in there}
         drawn = tuple(name for name in panel.variants or among if name in names)
         if drawn:
-            found.append(Picture(panel, task, tuple(there), drawn, among))
+            found.append(Picture(panel, task, tuple(there), drawn, among, scores))
     return found
 
 
 def draw_experiment(
-    experiment: Experiment, rows: Sequence[Row], *, as_paper: bool = False
+    experiment: Experiment,
+    rows: Sequence[Row],
+    *,
+    as_paper: bool = False,
+    published: Sequence[Published] = (),
 ) -> Figure:
     """Draw an experiment's panels: a column for each task, a row for each panel, one legend.
 
     Bands are 95 % t-intervals over seeds; ``as_paper`` draws one standard error instead.
+    ``published``: scores of others to draw beside the returns.
     """
-    found = {panel: pictures(panel, rows) for panel in experiment.panels}
+    found = {panel: pictures(panel, rows, published) for panel in experiment.panels}
     found = {panel: drawn for panel, drawn in found.items() if drawn}
     if not found:
         remedy = f"make its table: lff experiment run {experiment.name}"

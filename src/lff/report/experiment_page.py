@@ -7,9 +7,9 @@ from lff.core.experiment import SCALES, Claim, Experiment, Judged, Panel, ScaleN
 from lff.report.drawing import DOTTED, POLICIES, draw_picture, legend_names, pictures, variants_of
 from lff.report.markup import Markup, command, gallery, page, section, table, tag
 from lff.report.pictures import inline_svg, swatch
-from lff.report.summaries import last_values, mean_values, number, summarize
+from lff.report.summaries import number, summarize, values_of
 from lff.report.values import flat, show
-from lff.stats import Row
+from lff.stats import Curves, Published, Row, Statistic
 
 SYMBOLS = {"confirmed": "✓", "refuted": "✗", "inconclusive at this scale": "?", "no signal": "–"}
 KINDS = {
@@ -31,17 +31,19 @@ def experiment_page(
     scale: ScaleName,
     provenance: Mapping[str, Any],
     verdicts: Sequence[Judged],
+    published: Sequence[Published] = (),
     home: str | None = None,
 ) -> str:
     """Return the page as HTML, made from the table alone; the same table gives the same bytes.
 
-    ``verdicts`` are the judgements of the experiment's claims, in their order; ``home`` is the
-    address of an index to lead back to.
+    ``verdicts`` are the judgements of the experiment's claims, in their order; ``published``
+    are scores of others to draw beside the returns; ``home`` is the address of an index to lead
+    back to.
     """
     body = [
         *_header(experiment, rows, scale, verdicts),
         _verdicts(experiment.claims, verdicts),
-        _pictures("Curves", experiment.panels, rows, "a"),
+        _pictures("Curves", experiment.panels, rows, "a", published),
         _pictures("Diagnostics", diagnostics(experiment, rows), rows, "b"),
         _numbers(experiment, rows),
         *([section("Notes", tag("p", experiment.notes))] if experiment.notes else []),
@@ -142,7 +144,13 @@ def _verdicts(claims: Sequence[Claim], verdicts: Sequence[Judged]) -> Markup:
     return section("Verdicts", *cards, note=note)
 
 
-def _pictures(title: str, panels: Sequence[Panel], rows: Sequence[Row], prefix: str) -> Markup:
+def _pictures(
+    title: str,
+    panels: Sequence[Panel],
+    rows: Sequence[Row],
+    prefix: str,
+    published: Sequence[Published] = (),
+) -> Markup:
     parts: list[Markup] = []
     for i, panel in enumerate(panels):
         figures = [
@@ -151,7 +159,7 @@ def _pictures(title: str, panels: Sequence[Panel], rows: Sequence[Row], prefix: 
                 tag("figcaption", picture.task),
                 inline_svg(draw_picture(picture), label=picture.label, prefix=f"{prefix}{i}-{j}"),
             )
-            for j, picture in enumerate(pictures(panel, rows))
+            for j, picture in enumerate(pictures(panel, rows, published))
         ]
         if figures:
             parts += [tag("h3", panel.metric), gallery(figures)]
@@ -171,25 +179,29 @@ def _numbers(experiment: Experiment, rows: Sequence[Row]) -> Markup:
     parts: list[Markup] = []
     there = {row.metric for row in rows}
     for _, title in experiment.metrics:
-        if title not in there:
-            continue
-        parts += [tag("h3", f"{title}, at the end"), _summary_table(rows, title, last_values)]
-        if title == "return":
-            head = f"{title}, mean over training"
-            parts += [tag("h3", head), _summary_table(rows, title, mean_values)]
+        if title in there:
+            curves = Curves(rows, metric=title)
+            for words, statistic in _statistics(title):
+                parts += [tag("h3", f"{title}, {words}"), _summary_table(rows, curves, statistic)]
     note = (
-        "One number per seed: at its last step, or the mean over its steps. The interval is the "
-        "t-interval of the mean, IQM the mean of the middle half of the seeds."
+        "One number per seed, by the rule of the verdicts. The interval is the t-interval of the "
+        "mean, IQM the mean of the middle half of the seeds."
     )
     return section("Numbers", *parts, note=note)
 
 
-def _summary_table(rows: Sequence[Row], metric: str, take: Any) -> Markup:
+def _statistics(title: str) -> list[tuple[str, Statistic]]:
+    if title == "return":
+        return [("at the end", "last"), ("mean over training", "mean")]
+    return [("over training", "max")] if title.startswith("largest") else [("at the end", "last")]
+
+
+def _summary_table(rows: Sequence[Row], curves: Curves, statistic: Statistic) -> Markup:
     lines = []
-    for task in dict.fromkeys(row.task for row in rows if row.metric == metric):
+    for task in dict.fromkeys(row.task for row in rows if row.metric == curves.metric):
         lines.append([task])
         for variant in [*variants_of(rows), *POLICIES]:
-            values = take(rows, variant, task, metric)
+            values = values_of(curves, variant, task, statistic)
             if not values:
                 continue
             s = summarize(values)

@@ -29,6 +29,7 @@ stroke-linecap stroke-linejoin text-anchor font-size font-weight
 """
 KEPT = frozenset(_KEPT.split())
 _INDEX = {color.lower(): i for i, color in enumerate(COLORS)}
+_INDEX["#444444"] = len(COLORS) - 1  # the ink of published scores
 _INK = "#000000"
 _XLINK = "{http://www.w3.org/1999/xlink}"
 

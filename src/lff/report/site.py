@@ -13,7 +13,7 @@ from lff.core.errors import BadInputError, StorageError
 from lff.core.experiment import Experiment, Judged, ScaleName
 from lff.report.experiment_page import badge, experiment_page, join_times, small_scale
 from lff.report.markup import Markup, command, is_ours, page, section, tag
-from lff.stats import Row
+from lff.stats import Published, Row
 
 INDEX = "index.html"
 
@@ -27,6 +27,7 @@ class Entry:
     rows: Sequence[Row] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
     verdicts: Sequence[Judged] = ()
+    published: Sequence[Published] = ()
 
 
 def write_site(folder: Path, entries: Iterable[Entry], *, force: bool = False) -> list[Path]:
@@ -139,6 +140,7 @@ def _page(entry: Entry) -> str:
         scale=entry.scale,
         provenance=entry.provenance,
         verdicts=entry.verdicts,
+        published=entry.published,
         home=INDEX,
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lff.stats import Row, paired_t_interval
+from lff.stats import Curves, Statistic, interquartile_mean, t_interval
 
 
 @dataclass(frozen=True)
@@ -37,30 +37,21 @@ def summarize(values: Sequence[float]) -> Summary:
     lost = int((~np.isfinite(ordered)).sum())
     low = high = math.nan
     if len(ordered) > 1 and not lost:
-        interval = paired_t_interval([*values], [0.0] * len(values))
+        interval = t_interval([*values])
         low, high = interval.low, interval.high
     cut = len(ordered) // 4
-    with np.errstate(invalid="ignore"):
-        mean = float(ordered.mean())
-        iqm = float(ordered[cut : len(ordered) - cut].mean())
+    middle = ordered[cut : len(ordered) - cut]
+    mean = float(ordered.mean()) if not lost else math.inf
+    if lost:
+        iqm = float(middle.mean()) if np.isfinite(middle).all() else math.inf
+    else:
+        iqm = interquartile_mean(ordered[:, None])
     return Summary(len(ordered), mean, low, high, iqm, float(ordered[0]), float(ordered[-1]), lost)
 
 
-def last_values(rows: Sequence[Row], variant: str, task: str, metric: str) -> list[float]:
-    """Return each seed's value at its last step, by seed."""
-    ends: dict[int, tuple[int, float]] = {}
-    for row in _own(rows, variant, task, metric):
-        if row.seed not in ends or row.step >= ends[row.seed][0]:
-            ends[row.seed] = (row.step, row.value)
-    return [ends[seed][1] for seed in sorted(ends)]
-
-
-def mean_values(rows: Sequence[Row], variant: str, task: str, metric: str) -> list[float]:
-    """Return each seed's mean over its steps, by seed."""
-    found: dict[int, list[float]] = {}
-    for row in _own(rows, variant, task, metric):
-        found.setdefault(row.seed, []).append(row.value)
-    return [float(np.mean(found[seed])) for seed in sorted(found)]
+def values_of(curves: Curves, variant: str, task: str, statistic: Statistic) -> list[float]:
+    """Return a statistic of each seed's curve, by seed, by the rule of the verdicts."""
+    return [curves.statistic(variant, task, s, statistic) for s in curves.seeds(variant, task)]
 
 
 def number(value: float) -> str:
@@ -76,8 +67,3 @@ def number(value: float) -> str:
     size = abs(value)
     text = f"{value:,.0f}" if 1000 <= size < 1e7 else f"{value:.4g}"
     return text.replace("e+0", "e").replace("e-0", "e-").replace("-", "−")
-
-
-def _own(rows: Sequence[Row], variant: str, task: str, metric: str) -> list[Row]:
-    wanted = (variant, task, metric)
-    return [row for row in rows if (row.variant, row.task, row.metric) == wanted]

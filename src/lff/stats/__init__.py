@@ -1,12 +1,37 @@
 """Statistics and verdicts, from tables alone: needs numpy and scipy, never torch."""
 
+from lff.stats.aggregate import Profile as Profile
+from lff.stats.aggregate import interquartile_mean as interquartile_mean
+from lff.stats.aggregate import performance_profile as performance_profile
+from lff.stats.aggregate import probability_of_improvement as probability_of_improvement
+from lff.stats.aggregate import stratified_bootstrap as stratified_bootstrap
+from lff.stats.curves import RANDOM as RANDOM
+from lff.stats.curves import ZERO as ZERO
+from lff.stats.curves import Curves as Curves
+from lff.stats.curves import Statistic as Statistic
+from lff.stats.curves import curve_statistic as curve_statistic
+from lff.stats.curves import score_table as score_table
 from lff.stats.intervals import Interval as Interval
 from lff.stats.intervals import paired_t_interval as paired_t_interval
+from lff.stats.intervals import t_interval as t_interval
+from lff.stats.kinds import AsGood as AsGood
+from lff.stats.kinds import Better as Better
+from lff.stats.kinds import Correlates as Correlates
+from lff.stats.kinds import InSeeds as InSeeds
+from lff.stats.kinds import Monotone as Monotone
+from lff.stats.kinds import Point as Point
+from lff.stats.kinds import Slope as Slope
+from lff.stats.published import Published as Published
+from lff.stats.published import read_published as read_published
 from lff.stats.tables import Row as Row
 from lff.stats.tables import read_table as read_table
 from lff.stats.tables import select as select
 from lff.stats.tables import write_table as write_table
+from lff.stats.verdicts import Outcome as Outcome
 from lff.stats.verdicts import Verdict as Verdict
 from lff.stats.verdicts import judge_better as judge_better
+from lff.stats.verdicts import judge_bounds as judge_bounds
 from lff.stats.verdicts import judge_count as judge_count
 from lff.stats.verdicts import judge_equivalent as judge_equivalent
+from lff.stats.verdicts import judge_tasks as judge_tasks
+from lff.stats.verdicts import lacks_signal as lacks_signal

@@ -2,15 +2,21 @@
 
 The rule for "A is better than B": paired seeds, the t-interval of the difference.  Above zero it is
 confirmed, below zero refuted, else inconclusive; fewer than five seeds decide nothing.  "A is as
-good as B" needs the whole interval within a margin: a wide interval is no tie.
+good as B" needs the whole interval within a margin: a wide interval is no tie.  Where no arm has
+left the random policy there is no signal, which is no tie either.
 """
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from lff.core.errors import BadInputError
 from lff.stats.intervals import Interval
 
-Outcome = Literal["confirmed", "refuted", "inconclusive at this scale"]
+Outcome = Literal["confirmed", "refuted", "inconclusive at this scale", "no signal"]
 FEWEST_SEEDS = 5
 
 
@@ -20,6 +26,8 @@ class Verdict:
 
     outcome: Outcome
     because: str
+    details: tuple[str, ...] = ()
+    """A line for each task, or more to read beside ``because``."""
 
     def __str__(self) -> str:
         """Write outcome and reason on one line."""
@@ -28,13 +36,25 @@ class Verdict:
 
 def judge_better(gain: Interval, *, of: str) -> Verdict:
     """Judge "A beats B" by the interval of A's gain over B; ``of`` says what was measured."""
-    because = f"{of}: {gain}"
-    if gain.pairs < FEWEST_SEEDS:
+    return _judge_bounds(gain, low=0.0, high=math.inf, because=f"{of}: {gain}")
+
+
+def judge_bounds(
+    value: Interval, *, of: str, above: float = -math.inf, below: float = math.inf
+) -> Verdict:
+    """Judge "it is above (or below) this bound": the whole interval is, or none of it."""
+    bounds = [f"> {above:g}"] * (above > -math.inf) + [f"< {below:g}"] * (below < math.inf)
+    because = f"{of}: {value}, asked for {' and '.join(bounds)}"
+    return _judge_bounds(value, low=above, high=below, because=because)
+
+
+def _judge_bounds(value: Interval, *, low: float, high: float, because: str) -> Verdict:
+    if value.pairs < FEWEST_SEEDS:
         reason = f"{because}; fewer than {FEWEST_SEEDS} seeds"
         return Verdict("inconclusive at this scale", reason)
-    if gain.low > 0:
+    if low < value.low and value.high < high:
         return Verdict("confirmed", because)
-    if gain.high < 0:
+    if value.high < low or high < value.low:
         return Verdict("refuted", because)
     return Verdict("inconclusive at this scale", because)
 
@@ -52,9 +72,56 @@ def judge_equivalent(difference: Interval, *, margin: float, of: str) -> Verdict
     return Verdict("inconclusive at this scale", because)
 
 
-def judge_count(holds: int, *, of: int, share: float, what: str) -> Verdict:
-    """Judge "it holds in at least this share of the cases"."""
+def judge_count(
+    holds: int, *, of: int, share: float, what: str, seeds: int | None = None
+) -> Verdict:
+    """Judge "it holds in at least this share of the cases".
+
+    ``seeds``: how many different seeds the cases are of, where that is fewer than the cases.
+    """
     because = f"{what} in {holds} of {of}, asked for {share:.0%}"
-    if of < FEWEST_SEEDS:
-        return Verdict("inconclusive at this scale", because)
-    return Verdict("confirmed" if holds >= share * of else "refuted", because)
+    if (of if seeds is None else seeds) < FEWEST_SEEDS:
+        reason = f"{because}; fewer than {FEWEST_SEEDS} seeds"
+        return Verdict("inconclusive at this scale", reason)
+    needed = math.ceil(share * of - 1e-9)  # 0.55 * 20 is above 11 in binary
+    return Verdict("confirmed" if holds >= needed else "refuted", because)
+
+
+def lacks_signal(arms: Sequence[float], random: Sequence[float]) -> bool:
+    """Tell whether every arm's mean return is within 2 standard deviations of the random policy.
+
+    ``random``: the random policy's mean return of each seed, two or more, mean m and standard
+    deviation s: every arm lies within m ± 2 s.
+    """
+    if len(random) < 2:
+        remedy = "play the random policy with two or more seeds"
+        raise BadInputError("random", list(random), "two or more returns", remedy)
+    center, spread = float(np.mean(random)), float(np.std(random, ddof=1))
+    return all(abs(arm - center) <= 2 * spread for arm in arms)
+
+
+def judge_tasks(verdicts: Mapping[str, Verdict], *, at_least: int | None = None) -> Verdict:
+    """Judge "it holds on at least so many of these tasks" (all of them if not told).
+
+    Refuted when so many tasks refute it that the number cannot be reached; no signal when no task
+    has any; else inconclusive.
+    """
+    lines = tuple(
+        "; ".join((f"{task}: {verdict}", *verdict.details)) for task, verdict in verdicts.items()
+    )
+    if not verdicts:
+        return Verdict("inconclusive at this scale", "the table has no rows for it")
+    outcomes = [verdict.outcome for verdict in verdicts.values()]
+    count, total = outcomes.count, len(outcomes)
+    wanted = total if at_least is None else at_least
+    outcome: Outcome = "inconclusive at this scale"
+    if count("confirmed") >= wanted:
+        outcome = "confirmed"
+    elif total - count("refuted") < wanted <= total:
+        outcome = "refuted"
+    elif count("no signal") == total:
+        outcome = "no signal"
+    if total == wanted == 1:
+        return Verdict(outcome, next(iter(verdicts.values())).because, lines)
+    counts = ", ".join(f"{name} on {count(name)}" for name in dict.fromkeys(outcomes))
+    return Verdict(outcome, f"of {total} tasks {counts}; asked for {wanted}", lines)

@@ -1,0 +1,187 @@
+"""What ``lff experiment run`` does: plan, launch, gather, judge."""
+
+import json
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from lff.cli.experiment import print_verdicts
+from lff.core.errors import RunError
+from lff.core.experiment import Cell, Experiment, ScaleName
+from lff.experiments.gathering import gather, save_experiment_table, table_path
+from lff.launch.local import OUTCOME, Show, Task, launch, measure
+from lff.launch.worker import LOG, PROGRESS, read_job_table
+from lff.training import versions
+
+PROBES = 3
+"""How many kinds of jobs are tried for the estimate."""
+SHOWN_LINES = 5
+
+
+def run_experiments(
+    experiments: Sequence[Experiment],
+    scale: ScaleName,
+    *,
+    workers: int,
+    root: Path,
+    results: Path,
+    shard: tuple[int, int],
+    ray: str | None,
+) -> None:
+    """Run the jobs of all of them as one sweep, then write each one's table and judge it."""
+    cells = {experiment.name: experiment.cells(scale) for experiment in experiments}
+    jobs = {cell.digest: cell.job for part in cells.values() for cell in part}
+    mine = [*jobs.items()][shard[0] :: shard[1]]
+    waiting = {digest: job for digest, job in mine if not _is_done(root, digest)}
+    say = Console(stderr=True, highlight=False).print
+    say(f"{len(jobs)} jobs at scale {scale}, {len(jobs) - len(mine)} of them other shards'")
+    say(f"{len(mine) - len(waiting)} are done, {len(waiting)} to do, in {root}")
+    if waiting:
+        say(forecast([*waiting.values()], workers=workers, root=root))
+        with _bars(root) as show:
+            tasks = _launch([job for _, job in mine], root, workers, ray, show)
+        _report_failures(tasks, root)
+    for experiment in experiments:
+        own = cells[experiment.name]
+        missing = {cell.digest for cell in own if not _is_done(root, cell.digest)}
+        if missing:
+            say(f"{experiment.name}: {len(missing)} jobs to do elsewhere; no table yet")
+            continue
+        write_table_of(experiment, own, scale, root=root, results=results)
+
+
+def _launch(
+    jobs: Sequence[object], root: Path, workers: int, ray: str | None, show: Show
+) -> list[Task]:
+    if ray is None:
+        return launch(jobs, root, workers=workers, show=show)
+    from lff.launch.ray import launch_on_ray
+
+    address = None if ray == "here" else ray
+    return launch_on_ray(jobs, root, address=address, show=show)
+
+
+def write_table_of(
+    experiment: Experiment,
+    cells: Sequence[Cell],
+    scale: ScaleName,
+    *,
+    root: Path,
+    results: Path,
+) -> None:
+    """Gather the jobs' tables into the experiment's, and print the verdicts."""
+    tables = {cell.digest: read_job_table(root / "jobs" / cell.digest) for cell in cells}
+    rows = gather(experiment, cells, tables)
+    path = table_path(results, experiment.name, scale)
+    provenance = {
+        "command": f"lff experiment run {experiment.name} --scale {scale}",
+        "scale": scale,
+        "jobs": len(tables),
+        "seeds": len({row.seed for row in rows}),
+        "digests": sorted(tables),
+        "versions": versions(),
+    }
+    save_experiment_table(path, rows, provenance=provenance)
+    Console(stderr=True, highlight=False).print(f"table: {path}")
+    print_verdicts(experiment, rows, scale, provenance)
+
+
+def count_done(experiment: Experiment, scale: ScaleName, root: Path) -> tuple[int, int]:
+    """Return how many jobs are done, and how many there are."""
+    digests = {cell.digest for cell in experiment.cells(scale)}
+    return sum(_is_done(root, digest) for digest in digests), len(digests)
+
+
+def forecast(jobs: Sequence[object], *, workers: int, root: Path) -> str:
+    """Try some of the jobs for a moment and say what all of them will take."""
+    step = max(1, len(jobs) // PROBES)
+    costs = measure(jobs[::step][:PROBES])
+    busy = min(workers, len(jobs))
+    seconds = sum(c.seconds for c in costs) / len(costs) * len(jobs) / busy
+    memory, disk = busy * max(c.memory for c in costs), len(jobs) * max(c.disk for c in costs)
+    place = root
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    warning = "" if disk < free else f" (there are {_bytes(free)}!)"
+    return (
+        f"about {_time(seconds)} with {busy} at a time, {_bytes(memory)} of memory, "
+        f"{_bytes(disk)} of disk{warning}"
+    )
+
+
+def _time(seconds: float) -> str:
+    for size, unit in ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.0f} seconds"
+
+
+def _bytes(count: float) -> str:
+    for size, unit in ((2**30, "GiB"), (2**20, "MiB")):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count / 2**10:.3g} KiB"
+
+
+def _is_done(root: Path, digest: str) -> bool:
+    return (root / "jobs" / digest / OUTCOME).exists()
+
+
+@contextmanager
+def _bars(root: Path) -> Iterator[Show]:
+    """Show one bar over all jobs and one for each that is running."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    more = (TimeElapsedColumn(), TextColumn("{task.fields[seen]}"))
+    last = 0.0
+    with Progress(*columns, *more, console=console, disable=not console.is_terminal) as bar:
+        total = bar.add_task("jobs", total=None, seen="")
+        lines: dict[str, object] = {}
+
+        def show(tasks: Sequence[Task]) -> None:
+            nonlocal last
+            done = sum(task.state in ("done", "failed") for task in tasks)
+            failed = sum(task.state == "failed" for task in tasks)
+            seen = f"{failed} failed" if failed else ""
+            bar.update(total, total=len(tasks), completed=done, seen=seen)
+            for task in tasks:
+                _show_task(bar, lines, task, root)
+            if not console.is_terminal and time.monotonic() - last > 60:
+                last = time.monotonic()
+                console.print(f"{done} of {len(tasks)} jobs done {seen}", highlight=False)
+
+        yield show
+
+
+def _show_task(bar: Progress, lines: dict[str, object], task: Task, root: Path) -> None:
+    if task.state == "running":
+        if task.digest not in lines:
+            lines[task.digest] = bar.add_task(task.digest[:8], total=100, seen="")
+        try:
+            note = json.loads((root / "jobs" / task.digest / PROGRESS).read_text())
+        except (OSError, ValueError):
+            return
+        percent = int(100 * note["fraction"])
+        bar.update(lines[task.digest], completed=percent, seen=note["seen"])  # type: ignore[arg-type]
+    elif task.digest in lines:
+        bar.remove_task(lines.pop(task.digest))  # type: ignore[arg-type]
+
+
+def _report_failures(tasks: Sequence[Task], root: Path) -> None:
+    failed = [task for task in tasks if task.state == "failed"]
+    if not failed:
+        return
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    for task in failed:
+        log = root / "jobs" / task.digest / LOG
+        end = log.read_text().strip().splitlines()[-SHOWN_LINES:] if log.exists() else []
+        console.print(f"job {task.digest} failed with {task.code}; {log} ends:", markup=False)
+        for line in end:
+            console.print(f"  {line}", markup=False)
+    raise RunError(f"{len(failed)} of {len(tasks)} jobs failed; mend and run the same command")

@@ -1,0 +1,124 @@
+"""Jobs that train an agent and then ask it something."""
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from lff.core.checks import check_scale, check_size
+from lff.core.errors import BadInputError
+from lff.core.experiment import Cost, JobRow, Tell
+from lff.core.seeding import env_seed, stream_seed
+from lff.envs import make
+from lff.experiments.training import TrainJob
+from lff.ntk import empirical_ntk, spectrum
+from lff.ntk.spectrum import frequency
+from lff.training.load import Policy, load, replay_sample
+
+LEADING = 16
+"""Eigenvalues that count as the head of a spectrum."""
+
+
+@dataclass(frozen=True)
+class NoiseTestJob:
+    """Train, then play with Gaussian noise on the observations, of several standard deviations."""
+
+    train: TrainJob
+    """The run."""
+    noises: tuple[float, ...] = (0.0, 0.03, 0.1, 0.3)
+    """Standard deviations, in the units of the observations."""
+    episodes: int = 5
+    """Episodes at each."""
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        check_size("episodes", self.episodes)
+        for noise in self.noises:
+            check_scale("noises", noise)
+
+    def run(self, folder: Path, tell: Tell) -> Iterable[JobRow]:
+        """Train to the end, then play."""
+        rows = list(self.train.run(folder, tell))
+        config = self.train.config
+        policy = load(folder / "run")
+        for noise in self.noises:
+            returns = [self._play(policy, noise, episode) for episode in range(self.episodes)]
+            name = f"return at noise {noise:g}"
+            rows.append(JobRow(config.seed, config.steps, name, float(np.mean(returns))))
+        return rows
+
+    def _play(self, policy: Policy, noise: float, episode: int) -> float:
+        config = self.train.config
+        seed = env_seed(config.seed, f"noise test/{episode}")
+        env = make(config.env, seed=seed, action_repeat=config.action_repeat)
+        rng = np.random.default_rng(stream_seed(config.seed, f"noise test/{noise:g}/{episode}"))
+        obs, _ = env.reset(seed=seed)
+        total, ended = 0.0, False
+        while not ended:
+            seen = obs + noise * rng.standard_normal(obs.shape).astype(np.float32)
+            with torch.inference_mode():
+                action = policy.agent.act(torch.from_numpy(seen)).numpy()
+            obs, reward, terminated, truncated, _ = env.step(action)
+            total += reward
+            ended = terminated or truncated
+        env.close()
+        return total
+
+    def measure(self) -> Cost:
+        """As the training; the episodes afterwards are few."""
+        return self.train.measure()
+
+
+@dataclass(frozen=True)
+class ReplayKernelJob:
+    """Train, then look at the critic's empirical kernel on replayed points, at start and end.
+
+    ``tail``: the share of the kernel's trace beyond its first 16 eigenvalues.  ``frequency``: the
+    mean frequency of its eigenvectors on these points, in cycles per unit of the input, weighted by
+    eigenvalue.  Both say how much of fine detail the network would learn, and how fast.
+    """
+
+    train: TrainJob
+    """The run."""
+    points: int = 256
+    """Points of the replay."""
+
+    def __post_init__(self) -> None:
+        """Check the number."""
+        if check_size("points", self.points) <= LEADING:
+            remedy = "use 256"
+            raise BadInputError("points", self.points, f"more than {LEADING}", remedy)
+
+    def run(self, folder: Path, tell: Tell) -> Iterable[JobRow]:
+        """Train to the end, then compute both kernels on the same points."""
+        rows = list(self.train.run(folder, tell))
+        config = self.train.config
+        policy = load(folder / "run")
+        sample = replay_sample(policy, self.points)
+        if sample is None:
+            return rows
+        agent = policy.agent
+        x = torch.cat(sample, dim=-1)
+        weights = torch.Generator().manual_seed(stream_seed(config.seed, "weights"))
+        start = type(agent)(config.algo, agent.obs_dim, agent.action_dim, generator=weights)
+        for step, critics in ((0, start.critic), (config.steps, agent.critic)):
+            tail, mean = self._measure(critics.member(0), x)
+            rows.append(JobRow(config.seed, step, "kernel/tail", tail))
+            rows.append(JobRow(config.seed, step, "kernel/frequency", mean))
+        return rows
+
+    def _measure(self, critic: nn.Module, x: torch.Tensor) -> tuple[float, float]:
+        found = spectrum(empirical_ntk(critic.double(), x.double()).ntk)
+        values = found.eigenvalues.clamp_min(0)
+        tail = float(values[LEADING:].sum() / values.sum())
+        waves = frequency(x.double(), found.eigenvectors)
+        return tail, float((values * waves).sum() / values.sum())
+
+    def measure(self) -> Cost:
+        """As the training."""
+        cost = self.train.measure()
+        return dataclasses.replace(cost, memory=cost.memory + 8 * self.points**2 * 8)

@@ -1,0 +1,39 @@
+"""The job that does nothing: what launchers cost, and what they survive, is measured with it."""
+
+import resource
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lff.core.checks import check_scale, check_size
+from lff.core.experiment import Cost, JobRow, Tell
+
+
+@dataclass(frozen=True)
+class PauseJob:
+    """Sleep and return."""
+
+    seconds: float = 0.0
+    """How long."""
+    number: int = 0
+    """Makes jobs different from one another."""
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        check_scale("seconds", self.seconds)
+        check_size("number", self.number + 1)
+
+    def run(self, folder: Path, tell: Tell) -> Iterable[JobRow]:
+        """Sleep; the row says which job it was."""
+        del folder
+        end = time.monotonic() + self.seconds
+        while (left := end - time.monotonic()) > 0:
+            tell(1 - left / self.seconds, "asleep")
+            time.sleep(min(left, 0.1))
+        return [JobRow(0, 0, "number", float(self.number))]
+
+    def measure(self) -> Cost:
+        """Return what was asked for."""
+        here = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        return Cost(self.seconds, here, 1000)

@@ -1,0 +1,161 @@
+"""One number out of a run's curve: its mean, its end, its largest value, ….
+
+A run that diverged has rows up to where it stopped, perhaps with NaN or infinity among them.  Left
+out, they would flatter it; so there is one rule, for verdicts and pictures alike:
+
+- A value that is not finite is replaced by the last finite one before it, and where other runs of
+  the arms that are compared go on, the curve stays at its last finite value up to their last step.
+- In the largest value of any metric but the return, NaN and infinity count as infinity, which is
+  above any bound: that is what a diverged Q-value is.
+- A curve without one finite value has no statistic (NaN), and its seed is left out and named.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lff.core.checks import check_choice
+from lff.core.errors import BadInputError
+from lff.stats.tables import Row
+
+Statistic = Literal["mean", "last", "max", "min", "growth", "first above"]
+"""Of a curve: mean of all evaluations, last, largest, smallest, last over first, and the step of
+the first evaluation that has left the random policy by a tenth of what the arms ever gain."""
+RANDOM, ZERO = "random policy", "zero policy"
+"""Variants whose rows are returns at step 0, one per seed: what every return is read against."""
+RISE = 0.1
+
+
+def check_statistic(statistic: object, metric: str) -> None:
+    """Raise unless there is such a statistic of this metric."""
+    check_choice("statistic", statistic, get_args(Statistic))
+    if statistic == "first above" and metric != "return":
+        remedy = "only a return has a random policy to leave"
+        raise BadInputError("metric", metric, "return for 'first above'", remedy)
+
+
+def describe(statistic: Statistic, metric: str) -> str:
+    """Say in words what the statistic of this metric is."""
+    return {
+        "mean": f"mean {metric} over the curve",
+        "last": f"last {metric}",
+        "max": f"largest {metric}",
+        "min": f"smallest {metric}",
+        "growth": f"{metric}, last over first,",
+        "first above": f"steps until {metric} leaves the random policy",
+    }[statistic]
+
+
+class Curves:
+    """The curves of one metric, of some variants (or all) and of the reference policies."""
+
+    def __init__(
+        self, rows: Iterable[Row], *, metric: str, variants: Iterable[str] | None = None
+    ) -> None:
+        wanted = None if variants is None else {*variants, RANDOM, ZERO}
+        self.metric = metric
+        self._values: dict[tuple[str, str, int], dict[int, float]] = {}
+        for row in rows:
+            if row.metric == metric and (wanted is None or row.variant in wanted):
+                curve = self._values.setdefault((row.variant, row.task, row.seed), {})
+                curve[row.step] = row.value
+        self._steps: dict[str, set[int]] = {}
+        for (variant, task, _), curve in self._values.items():
+            if variant not in (RANDOM, ZERO):
+                self._steps.setdefault(task, set()).update(curve)
+
+    @property
+    def tasks(self) -> list[str]:
+        """The tasks that some arm was run on, in the order of the table."""
+        return list(self._steps)
+
+    def seeds(self, variant: str, task: str) -> list[int]:
+        """The seeds that this arm was run with."""
+        return sorted(s for v, t, s in self._values if (v, t) == (variant, task))
+
+    def raw(self, variant: str, task: str, seed: int) -> dict[int, float]:
+        """A run's rows as they are, by step; empty if there are none."""
+        return dict(sorted(self._values.get((variant, task, seed), {}).items()))
+
+    def carried(self, variant: str, task: str, seed: int) -> dict[int, float]:
+        """A run's curve by step, with the last finite value carried forward (see above)."""
+        raw = self.raw(variant, task, seed)
+        later = (step for step in self._steps.get(task, ()) if step > max(raw, default=math.inf))
+        curve: dict[int, float] = {}
+        last = math.nan
+        for step in (*raw, *sorted(later)):
+            value = raw.get(step, math.nan)
+            last = value if math.isfinite(value) else last
+            if math.isfinite(last):
+                curve[step] = last
+        return curve
+
+    def statistic(self, variant: str, task: str, seed: int, statistic: Statistic) -> float:
+        """One number out of the run's curve; NaN if it has no finite value."""
+        if statistic == "max" and self.metric != "return":
+            raw = self.raw(variant, task, seed).values()
+            return max((math.inf if math.isnan(v) else v for v in raw), default=math.nan)
+        curve = self.carried(variant, task, seed)
+        if not curve:
+            return math.nan
+        values = list(curve.values())
+        match statistic:
+            case "mean":
+                return float(np.mean(values))
+            case "last":
+                return values[-1]
+            case "max":
+                return max(values)
+            case "min":
+                return min(values)
+            case "growth":
+                return values[-1] / values[0] if values[0] else math.nan
+            case "first above":
+                level = self._level(task)
+                steps = (step for step, value in curve.items() if value > level)
+                return math.nan if math.isnan(level) else next(steps, max(curve))
+
+    def reference(self, policy: str, task: str) -> list[float]:
+        """The returns of the random or the zero policy, one per seed; empty if unknown."""
+        found = [self.statistic(policy, task, s, "mean") for s in self.seeds(policy, task)]
+        return [value for value in found if math.isfinite(value)]
+
+    def _level(self, task: str) -> float:
+        """Random policy plus a tenth of the way up to the best evaluation of any of the arms.
+
+        The same for all arms and seeds; NaN if the random policy is unknown.  A curve that never
+        gets there counts as its last step.
+        """
+        random = self.reference(RANDOM, task)
+        if not random:
+            return math.nan
+        arms = [key for key in self._values if key[1] == task and key[0] not in (RANDOM, ZERO)]
+        floor = float(np.mean(random))
+        top = max((v for key in arms for v in self.carried(*key).values()), default=floor)
+        return floor + RISE * (top - floor)
+
+
+def curve_statistic(
+    rows: Iterable[Row], variant: str, task: str, seed: int, metric: str, statistic: Statistic
+) -> float:
+    """One number out of one run's curve, by the rules above; for many runs make a ``Curves``."""
+    return Curves(rows, metric=metric).statistic(variant, task, seed, statistic)
+
+
+def score_table(
+    curves: Curves, variant: str, *, statistic: Statistic = "last"
+) -> NDArray[np.float64]:
+    """Return the scores (run, task) of one arm: the seeds that it has on every task."""
+    tasks = [task for task in curves.tasks if curves.seeds(variant, task)]
+    seeds = shared_seeds(curves, [(variant, task) for task in tasks])
+    table = [[curves.statistic(variant, t, s, statistic) for t in tasks] for s in seeds]
+    return np.array(table, dtype=np.float64)
+
+
+def shared_seeds(curves: Curves, places: Sequence[tuple[str, str]]) -> list[int]:
+    """Return the seeds that every place (variant, task) has."""
+    found = [set(curves.seeds(*place)) for place in places]
+    return sorted(set.intersection(*found)) if found else []

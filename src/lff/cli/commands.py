@@ -9,6 +9,7 @@ from lff.cli.doctor import doctor
 from lff.cli.export import export_command
 from lff.cli.play import play
 from lff.cli.presets import presets
+from lff.cli.report import report
 from lff.cli.rerun import rerun
 from lff.cli.resume import resume
 from lff.cli.show import show
@@ -33,4 +34,5 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "sigma": sigma,
     "doctor": doctor,
     "experiment": experiment,
+    "report": report,
 }

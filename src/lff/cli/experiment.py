@@ -137,6 +137,7 @@ def plot(
         results: where tables are.
         out: the picture's file; runs/figures/NAME.png if not given.
     """
+    from lff.cli.report import published_scores
     from lff.figures import save_figure
     from lff.report.drawing import draw_experiment
 
@@ -145,7 +146,8 @@ def plot(
     for name in names:
         experiment = find_experiment(name)
         _, path = need_table(results, name, scale)
-        figure = draw_experiment(experiment, read_table(path), as_paper=as_paper)
+        scores = published_scores(results)
+        figure = draw_experiment(experiment, read_table(path), as_paper=as_paper, published=scores)
         print(save_figure(figure, out or Path("runs/figures") / f"{name}.png"))  # noqa: T201
 
 

@@ -10,6 +10,8 @@ from lff.core.exit_codes import exit_code
 
 GROUPS = {"experiment": "Experiments: every figure and claim, one command each."}
 """Commands that have commands of their own, in ``cli/<name>.py``; they start without torch."""
+LIGHT = ("report",)
+"""Commands in ``cli/<name>.py`` that start without torch."""
 _DESCRIPTION = "Learned Fourier features for reinforcement learning."
 
 
@@ -17,6 +19,10 @@ def main() -> None:
     """Run the command line; exit codes are those of ``docs/run-directory.md``."""
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     try:
+        if name in LIGHT:
+            command = getattr(importlib.import_module(f"lff.cli.{name}"), name)
+            tyro.cli(command, prog=f"lff {name}", args=sys.argv[2:])
+            return
         if name in GROUPS:
             commands = importlib.import_module(f"lff.cli.{name}").COMMANDS
             prog, words, text = f"lff {name}", sys.argv[2:], GROUPS[name]

@@ -1,14 +1,17 @@
 """Curves over steps: one line per variant, with its band over seeds."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lff.figures.style import color_of
+from lff.figures.style import color_of, dash_of
 from lff.stats import Curves, Row, stratified_bootstrap, t_interval
 
+FEW = 3
+"""A curve of no more points than this shows them."""
 FEWEST = 3
 """Runs from which on there is a 95 % band: Student's of two runs is 18 standard errors wide."""
 
@@ -20,27 +23,68 @@ def draw_curves(
     metric: str,
     variants: Sequence[str] | None = None,
     as_paper: bool = False,
+    among: Sequence[str] | None = None,
+    log: bool = False,
+    legend: bool = True,
 ) -> None:
     """Draw the mean of ``metric`` over the runs against steps, and a band around it.
 
     The band is the mean's 95 % interval: Student's over the seeds of one task, as in the verdicts;
     with several tasks the bootstrap that draws seeds within each.  ``as_paper``: one standard
-    error.  A run that diverged stays at its last finite value as long as its variant has others.
+    error.  A run that diverged stays at its last finite value as long as its variant has others;
+    a cross on the upper edge is where it did.  On a ``log`` scale mean and band are of the
+    logarithms.  ``among``: the names that share the colours, if more than the ones drawn.
     """
-    rows = [row for row in rows if row.metric == metric]
+    rows = [row for row in rows if row.metric == metric and not (log and row.value <= 0)]
     names = list(variants or dict.fromkeys(row.variant for row in rows))
+    shared = list(among or names)
     banded = False
+    if log:
+        axis.set_yscale("log")
     for name in names:
         steps, scores = _scores(Curves(rows, metric=metric, variants=[name]), name)
+        scores = [np.log(table) for table in scores] if log else scores
         mean = np.array([table.mean() for table in scores])
         bands = np.array([_band(table, as_paper=as_paper) for table in scores]).reshape(-1, 2)
-        color = color_of(name, names)
-        axis.plot(steps, mean, color=color, label=name)
+        mean, bands = (np.exp(mean), np.exp(bands)) if log else (mean, bands)
+        color, dash = color_of(name, shared), dash_of(name, shared)
+        style = {"linestyle": (0, dash)} if dash else {}
+        marker = "o" if len(steps) <= FEW else ""
+        axis.plot(steps, mean, color=color, label=name, marker=marker, markersize=4, **style)
         axis.fill_between(steps, *bands.T, color=color, alpha=0.2, linewidth=0)
         banded = banded or bool((bands[:, 0] < bands[:, 1]).any())
+        _mark_lost(axis, [row for row in rows if row.variant == name], color)
     axis.set_ylabel(metric)
+    if not legend:
+        return
     title = "mean, 95 % interval" if banded and not as_paper else None
     axis.legend(frameon=False, fontsize=8, title=title, title_fontsize=8, alignment="left")
+
+
+def center_and_band(
+    values: Sequence[float], *, as_paper: bool = False, log: bool = False
+) -> tuple[float, float, float]:
+    """Return the mean of the finite values of one task and its band, as the curves have them.
+
+    >>> center_and_band([0.0, 2.0], as_paper=True)
+    (1.0, 0.0, 2.0)
+    """
+    finite = [v for v in values if math.isfinite(v) and (v > 0 or not log)]
+    if not finite:
+        return math.nan, math.nan, math.nan
+    taken = np.array(finite)[:, None]
+    taken = np.log(taken) if log else taken
+    found = (float(taken.mean()), *_band(taken, as_paper=as_paper))
+    return (math.exp(found[0]), math.exp(found[1]), math.exp(found[2])) if log else found
+
+
+def _mark_lost(axis: Any, rows: Sequence[Row], color: str) -> None:
+    lost = sorted({row.step for row in rows if not math.isfinite(row.value)})
+    if lost:
+        edge = axis.get_xaxis_transform()
+        axis.plot(
+            lost, [0.985] * len(lost), "x", color=color, transform=edge, markersize=5, clip_on=False
+        )
 
 
 def _scores(curves: Curves, name: str) -> tuple[list[int], list[NDArray[np.float64]]]:

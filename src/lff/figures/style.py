@@ -16,6 +16,8 @@ except ImportError as error:
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 BASELINE = "#6b6b6b"
 """The MLP is grey in every figure: it is what the others are compared with."""
+DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1.5, 1.5), (7, 2, 1.5, 2))
+"""Lengths of dashes and gaps in line widths: they tell variants apart when colours come again."""
 
 
 def new_figure(
@@ -37,6 +39,13 @@ def color_of(variant: str, variants: list[str]) -> str:
     """Return a variant's colour: grey for the MLP, else by its place among the others."""
     others = [name for name in variants if name != "MLP"]
     return BASELINE if variant == "MLP" else PALETTE[others.index(variant) % len(PALETTE)]
+
+
+def dash_of(variant: str, variants: list[str]) -> tuple[float, ...]:
+    """Return a variant's dashes: none for the first of each colour."""
+    others = [name for name in variants if name != "MLP"]
+    turn = 0 if variant == "MLP" else others.index(variant) // len(PALETTE)
+    return DASHES[turn % len(DASHES)]
 
 
 def save_figure(figure: Figure, path: Path) -> Path:

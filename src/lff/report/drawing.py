@@ -1,0 +1,278 @@
+"""The pictures of an experiment, from its table alone: a row for a panel, a column for a task."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, NullFormatter
+
+from lff.core.errors import BadInputError
+from lff.core.experiment import Experiment, Panel
+from lff.figures import color_of, dash_of, draw_bars, draw_curves, draw_histograms, draw_published
+from lff.figures.style import BASELINE
+from lff.report.pictures import SETTINGS
+from lff.report.summaries import values_of
+from lff.stats import RANDOM, ZERO, Curves, Published, Row
+
+POLICIES = (RANDOM, ZERO)
+"""Variants of a table that learn nothing: floors to compare with."""
+DOTTED = (1.0, 1.8)
+WIDTH, HEIGHT = 3.9, 2.6
+"""Inches of one picture."""
+_POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One panel of one task."""
+
+    panel: Panel
+    task: str
+    rows: tuple[Row, ...]
+    """The rows of this task and metric."""
+    variants: tuple[str, ...]
+    """The variants drawn."""
+    among: tuple[str, ...]
+    """All variants of the table, in the order of their colours."""
+    published: tuple[Published, ...] = ()
+    """Scores of others on this task."""
+
+    @property
+    def label(self) -> str:
+        """What is to be seen, in words."""
+        return f"{self.panel.metric} on {self.task}: {', '.join(self.variants)}"
+
+    def draw(self, axis: Any, *, as_paper: bool = False) -> None:
+        """Draw it."""
+        panel, names = self.panel, list(self.among)
+        rows = [row for row in self.rows if row.variant in self.variants]
+        match panel.kind:
+            case "curves":
+                draw_curves(
+                    axis,
+                    rows,
+                    metric=panel.metric,
+                    variants=self.variants,
+                    among=names,
+                    as_paper=as_paper,
+                    log=panel.log,
+                    legend=False,
+                )
+                axis.set_xlabel(_steps_label(self.task))
+                axis.xaxis.set_major_formatter(FuncFormatter(short_number))
+                axis.xaxis.set_major_locator(round_ticks())
+            case "bars":
+                curves = Curves(rows, metric=panel.metric)
+                ends = {n: values_of(curves, n, self.task, "last") for n in self.variants}
+                draw_bars(axis, ends, among=names, as_paper=as_paper, log=panel.log)
+            case "histogram":
+                for step, faint in _first_and_last(rows, panel.metric):
+                    counts = {n: _counts(rows, n, panel.metric, step) for n in self.variants}
+                    draw_histograms(axis, counts, among=names, faint=faint)
+                axis.set_xlabel("standard deviations; dotted: at the start")
+        axis.set_ylabel(panel.metric)
+        self._lines(axis)
+        if self.published:
+            self._others(axis)
+        dress(axis, log=panel.log)
+
+    def _lines(self, axis: Any) -> None:
+        floor = [
+            r.value for r in self.rows if r.variant == RANDOM and r.metric == self.panel.metric
+        ]
+        finite = [value for value in floor if np.isfinite(value)]
+        if finite:
+            axis.axhline(np.mean(finite), color=BASELINE, linewidth=1.2, linestyle=(0, DOTTED))
+        if self.panel.line is not None:
+            axis.axhline(self.panel.line, color="black", linewidth=0.8, linestyle=(0, (4, 3)))
+            axis.annotate(
+                self.panel.line_label,
+                (1, self.panel.line),
+                xycoords=("axes fraction", "data"),
+                xytext=(-2, 3),
+                textcoords="offset points",
+                ha="right",
+                va="bottom",
+                fontsize=8,
+            )
+
+    def _others(self, axis: Any) -> None:
+        """Draw scores of others, with a legend of their own: those of the variants is shared."""
+        draw_published(
+            axis, self.published, task=self.task, until=max(row.step for row in self.rows)
+        )
+        marks = zip(*axis.get_legend_handles_labels(), strict=True)
+        theirs = [(mark, name) for mark, name in marks if name.endswith("(published)")]
+        axis.get_legend().remove()
+        if theirs:
+            axis.legend(*zip(*theirs, strict=True), frameon=False, fontsize=7, loc="upper left")
+
+
+def pictures(
+    panel: Panel, rows: Sequence[Row], published: Sequence[Published] = ()
+) -> list[Picture]:
+    """Return a panel's pictures, one for each task that has its metric."""
+    scores = tuple(published) if panel.metric == "return" and panel.kind == "curves" else ()
+    among = tuple(variants_of(rows))
+    own: dict[str, list[Row]] = {}
+    for row in rows:
+        if _base(row.metric) == panel.metric:
+            own.setdefault(row.task, []).append(row)
+    found = []
+    for task, there in own.items():
+        names = {row.variant for row in there}
+        drawn = tuple(name for name in panel.variants or among if name in names)
+        if drawn:
+            found.append(Picture(panel, task, tuple(there), drawn, among, scores))
+    return found
+
+
+def draw_experiment(
+    experiment: Experiment,
+    rows: Sequence[Row],
+    *,
+    as_paper: bool = False,
+    published: Sequence[Published] = (),
+) -> Figure:
+    """Draw an experiment's panels: a column for each task, a row for each panel, one legend.
+
+    Bands are 95 % t-intervals over seeds; ``as_paper`` draws one standard error instead.
+    ``published``: scores of others to draw beside the returns.
+    """
+    found = {panel: pictures(panel, rows, published) for panel in experiment.panels}
+    found = {panel: drawn for panel, drawn in found.items() if drawn}
+    if not found:
+        remedy = f"make its table: lff experiment run {experiment.name}"
+        raise BadInputError("panels", experiment.name, "drawn from a table", remedy)
+    tasks = list(dict.fromkeys(row.task for row in rows))
+    with mpl.rc_context(SETTINGS):
+        size = (max(WIDTH * len(tasks), 5.5), HEIGHT * len(found) + 0.9)
+        figure = Figure(figsize=size, layout="constrained", dpi=150)
+        FigureCanvasAgg(figure)
+        axes = figure.subplots(len(found), len(tasks), squeeze=False)
+        for line, drawn in zip(axes, found.values(), strict=True):
+            by_task = {picture.task: picture for picture in drawn}
+            for axis, task in zip(line, tasks, strict=True):
+                if task in by_task:
+                    by_task[task].draw(axis, as_paper=as_paper)
+                else:
+                    axis.set_axis_off()
+                if axis not in line[:1]:
+                    axis.set_ylabel("")
+        for axis, task in zip(axes[0], tasks, strict=True):
+            axis.set_title(task, fontsize=10)
+        _legend(figure, rows)
+    return figure
+
+
+def draw_picture(picture: Picture, *, as_paper: bool = False) -> Figure:
+    """Draw one panel of one task alone."""
+    with mpl.rc_context(SETTINGS):
+        figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained", dpi=150)
+        FigureCanvasAgg(figure)
+        picture.draw(figure.subplots(), as_paper=as_paper)
+    return figure
+
+
+def dress(axis: Any, *, log: bool = False) -> None:
+    """Take away what nobody reads, and write numbers short."""
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.grid(axis="y", color=BASELINE, alpha=0.2, linewidth=0.6)
+    axis.tick_params(labelsize=8, length=3)
+    for label in (axis.xaxis.label, axis.yaxis.label):
+        label.set_fontsize(9)
+    if log:
+        axis.yaxis.set_major_locator(_log_locator(*axis.get_ylim()))
+        axis.yaxis.set_minor_formatter(NullFormatter())
+        axis.yaxis.set_major_formatter(FuncFormatter(power_of_ten))
+    else:
+        axis.yaxis.set_major_formatter(FuncFormatter(short_number))
+        axis.yaxis.set_major_locator(round_ticks())
+
+
+def round_ticks() -> MaxNLocator:
+    """Return about five ticks at round numbers."""
+    return MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
+
+
+def _log_locator(low: float, high: float) -> Locator:
+    """Return ticks that can be read also where the axis has few powers of ten."""
+    if low <= 0 or high / low < 8:
+        return round_ticks()
+    return LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,), numticks=7)
+
+
+def legend_names(rows: Sequence[Row]) -> list[tuple[str, str, tuple[float, ...]]]:
+    """Return name, colour and dashes of what the pictures of a table show."""
+    names = variants_of(rows)
+    found = [(name, color_of(name, names), dash_of(name, names)) for name in names]
+    if any(row.variant == RANDOM for row in rows):
+        found.append((RANDOM, BASELINE, DOTTED))
+    return found
+
+
+def variants_of(rows: Sequence[Row]) -> list[str]:
+    """Return the variants of a table in its order, without the policies that learn nothing."""
+    return [name for name in dict.fromkeys(row.variant for row in rows) if name not in POLICIES]
+
+
+def short_number(value: float, _: object = None) -> str:
+    """Write a tick.
+
+    >>> short_number(24000), short_number(1.5e6), short_number(0.25), short_number(-1000)
+    ('24k', '1.5M', '0.25', '−1k')
+    """
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.4g}{letter}".replace("-", "−")
+    return f"{value:.4g}".replace("-", "−")
+
+
+def power_of_ten(value: float, _: object = None) -> str:
+    """Write a tick of a logarithmic axis.
+
+    >>> power_of_ten(100), power_of_ten(1e6), power_of_ten(0.001)
+    ('100', '10⁶', '0.001')
+    """
+    if 0.001 <= value < 10_000:
+        return f"{value:.4g}"
+    exponent = round(float(np.log10(value))) if value > 0 else 0
+    return f"10{str(exponent).translate(_POWERS)}"
+
+
+def _legend(figure: Figure, rows: Sequence[Row]) -> None:
+    handles = [
+        Line2D([], [], color=color, linestyle=(0, dash) if dash else "-", label=name)
+        for name, color, dash in legend_names(rows)
+    ]
+    columns = max(1, min(len(handles), int(figure.get_figwidth() // 2.4)))
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
+
+
+def _steps_label(task: str) -> str:
+    return "environment steps" if "/" in task else "steps"
+
+
+def _base(metric: str) -> str:
+    """Return a metric's title without the number of a bin."""
+    return metric.partition("[")[0] if metric.endswith("]") else metric
+
+
+def _first_and_last(rows: Sequence[Row], metric: str) -> list[tuple[int, bool]]:
+    steps = sorted({row.step for row in rows if _base(row.metric) == metric})
+    return [(steps[0], True), (steps[-1], False)] if len(steps) > 1 else [(steps[0], False)]
+
+
+def _counts(rows: Sequence[Row], variant: str, metric: str, step: int) -> list[float]:
+    """Return the counts of each bin, summed over seeds."""
+    bins: dict[int, float] = {}
+    for row in rows:
+        if row.variant == variant and row.step == step and _base(row.metric) == metric:
+            place = int(row.metric[len(metric) + 1 : -1] or 0)
+            bins[place] = bins.get(place, 0.0) + row.value
+    return [bins.get(i, 0.0) for i in range(max(bins, default=0) + 1)]

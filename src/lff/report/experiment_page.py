@@ -1,0 +1,236 @@
+"""One page for one experiment: question, verdicts, pictures, numbers, origin."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lff.core.experiment import SCALES, Claim, Experiment, Judged, Panel, ScaleName
+from lff.report.drawing import DOTTED, POLICIES, draw_picture, legend_names, pictures, variants_of
+from lff.report.markup import Markup, command, gallery, page, section, table, tag
+from lff.report.pictures import inline_svg, swatch
+from lff.report.summaries import number, summarize, values_of
+from lff.report.values import flat, show
+from lff.stats import Curves, Published, Row, Statistic
+
+SYMBOLS = {"confirmed": "✓", "refuted": "✗", "inconclusive at this scale": "?", "no signal": "–"}
+KINDS = {
+    "confirmed": "confirmed",
+    "refuted": "refuted",
+    "inconclusive at this scale": "inconclusive",
+}
+"""Outcomes that have a colour of their own."""
+DIAGNOSTICS = ("lff/", "net/", "train/q_", "eval/q_", "train/target_q")
+"""Metrics of jobs that are drawn though no panel asks for them."""
+LOGARITHMIC = ("train/q_max", "_B_std", "_B_norm")
+HEAD = ("variant", "mean", "95 % interval", "IQM", "least", "most", "seeds")
+
+
+def experiment_page(
+    experiment: Experiment,
+    rows: Sequence[Row],
+    *,
+    scale: ScaleName,
+    provenance: Mapping[str, Any],
+    verdicts: Sequence[Judged],
+    published: Sequence[Published] = (),
+    home: str | None = None,
+) -> str:
+    """Return the page as HTML, made from the table alone; the same table gives the same bytes.
+
+    ``verdicts`` are the judgements of the experiment's claims, in their order; ``published``
+    are scores of others to draw beside the returns; ``home`` is the address of an index to lead
+    back to.
+    """
+    body = [
+        *_header(experiment, rows, scale, verdicts),
+        _verdicts(experiment.claims, verdicts),
+        _pictures("Curves", experiment.panels, rows, "a", published),
+        _pictures("Diagnostics", diagnostics(experiment, rows), rows, "b"),
+        _numbers(experiment, rows),
+        *([section("Notes", tag("p", experiment.notes))] if experiment.notes else []),
+        _origin(experiment, rows, scale, provenance),
+    ]
+    return page(f"{experiment.name}: {experiment.title}", body, home=home)
+
+
+def badge(outcome: str) -> Markup:
+    """Return an outcome as a word with its sign; its colour only repeats it."""
+    words = f"{SYMBOLS.get(outcome, '·')} {outcome}"
+    return tag("span", words, class_=f"chip {KINDS.get(outcome, 'silent')}")
+
+
+def diagnostics(experiment: Experiment, rows: Sequence[Row]) -> list[Panel]:
+    """Return panels for what the table knows of B and Q and no panel shows."""
+    shown = {panel.metric for panel in experiment.panels}
+    there = {row.metric for row in rows}
+    found = []
+    for raw, title in experiment.metrics:
+        if title in shown or not raw.startswith(DIAGNOSTICS):
+            continue
+        if f"{title}[0]" in there:
+            found.append(Panel(metric=title, kind="histogram"))
+        elif title in there:
+            found.append(Panel(metric=title, log=raw.endswith(LOGARITHMIC)))
+    return found
+
+
+def legend(entries: Sequence[tuple[str, str, tuple[float, ...]]]) -> Markup:
+    """Return the names of a set of pictures, each with its line."""
+    items = [
+        tag("li", swatch(color, " ".join(f"{3 * d:g}" for d in dash)), name)
+        for name, color, dash in entries
+    ]
+    return tag("ul", *items, class_="legend")
+
+
+def small_scale(scale: ScaleName) -> list[Markup]:
+    """Return the warning that a page of a small scale carries."""
+    if scale == "paper":
+        return []
+    words = f"Small scale, not the paper's numbers. Scale “{scale}”: {SCALES[scale]}."
+    return [tag("p", words, class_="banner")]
+
+
+def _header(
+    experiment: Experiment, rows: Sequence[Row], scale: ScaleName, verdicts: Sequence[Judged]
+) -> list[Markup]:
+    tasks = len({row.task for row in rows})
+    seeds = len({row.seed for row in rows if row.variant not in POLICIES})
+    variants = len(variants_of(rows))
+    size = f"{_count(variants, 'variant')}, {_count(tasks, 'task')}, {_count(seeds, 'seed')}"
+    chips = [
+        tag("span", experiment.name, class_="chip"),
+        tag("span", f"scale: {scale}", class_="chip"),
+    ]
+    counted = dict.fromkeys(verdict.outcome for verdict in verdicts)
+    for outcome in counted:
+        times = sum(verdict.outcome == outcome for verdict in verdicts)
+        chips.append(badge(outcome) if times == 1 else join_times(outcome, times))
+    return [
+        tag("h1", experiment.title),
+        tag("div", *chips, class_="chips"),
+        tag("p", f"Source: {experiment.source}. Here: {size}.", class_="meta"),
+        *small_scale(scale),
+    ]
+
+
+def join_times(outcome: str, times: int) -> Markup:
+    """Return an outcome that several claims share."""
+    kind = KINDS.get(outcome, "silent")
+    return tag("span", f"{SYMBOLS.get(outcome, '·')} {times} {outcome}", class_=f"chip {kind}")
+
+
+def _verdicts(claims: Sequence[Claim], verdicts: Sequence[Judged]) -> Markup:
+    cards = []
+    for claim, verdict in zip(claims, verdicts, strict=True):
+        details = [tag("li", line) for line in getattr(verdict, "details", ())]
+        cards.append(
+            tag(
+                "article",
+                tag(
+                    "div",
+                    badge(verdict.outcome),
+                    tag("span", claim.name, class_="chip"),
+                    class_="chips",
+                ),
+                tag("p", claim.text, class_="claim"),
+                tag("p", verdict.because, class_="because"),
+                *([tag("ul", *details)] if details else []),
+                class_="card",
+            )
+        )
+    if not cards:
+        cards = [tag("p", "No claim is declared for this experiment.", class_="note")]
+    note = "Computed from the table below by a fixed rule; the line under a claim decided it."
+    return section("Verdicts", *cards, note=note)
+
+
+def _pictures(
+    title: str,
+    panels: Sequence[Panel],
+    rows: Sequence[Row],
+    prefix: str,
+    published: Sequence[Published] = (),
+) -> Markup:
+    parts: list[Markup] = []
+    for i, panel in enumerate(panels):
+        figures = [
+            tag(
+                "figure",
+                tag("figcaption", picture.task),
+                inline_svg(draw_picture(picture), label=picture.label, prefix=f"{prefix}{i}-{j}"),
+            )
+            for j, picture in enumerate(pictures(panel, rows, published))
+        ]
+        if figures:
+            parts += [tag("h3", panel.metric), gallery(figures)]
+    if not parts:
+        return Markup()
+    entries = legend_names(rows)
+    if not any(panel.metric == "return" for panel in panels):
+        entries = [entry for entry in entries if entry[2] != DOTTED]
+    note = (
+        "Lines are means over seeds, bands their 95 % t-intervals; on logarithmic axes both are of "
+        "the logarithms. × on the upper edge: a seed that was not finite there."
+    )
+    return section(title, legend(entries), *parts, note=note)
+
+
+def _numbers(experiment: Experiment, rows: Sequence[Row]) -> Markup:
+    parts: list[Markup] = []
+    there = {row.metric for row in rows}
+    for _, title in experiment.metrics:
+        if title in there:
+            curves = Curves(rows, metric=title)
+            for words, statistic in _statistics(title):
+                parts += [tag("h3", f"{title}, {words}"), _summary_table(rows, curves, statistic)]
+    note = (
+        "One number per seed, by the rule of the verdicts. The interval is the t-interval of the "
+        "mean, IQM the mean of the middle half of the seeds."
+    )
+    return section("Numbers", *parts, note=note)
+
+
+def _statistics(title: str) -> list[tuple[str, Statistic]]:
+    if title == "return":
+        return [("at the end", "last"), ("mean over training", "mean")]
+    return [("over training", "max")] if title.startswith("largest") else [("at the end", "last")]
+
+
+def _summary_table(rows: Sequence[Row], curves: Curves, statistic: Statistic) -> Markup:
+    lines = []
+    for task in dict.fromkeys(row.task for row in rows if row.metric == curves.metric):
+        lines.append([task])
+        for variant in [*variants_of(rows), *POLICIES]:
+            values = values_of(curves, variant, task, statistic)
+            if not values:
+                continue
+            s = summarize(values)
+            interval = "–" if s.low != s.low else f"[{number(s.low)}, {number(s.high)}]"
+            seeds = f"{s.seeds}, {s.lost} not finite" if s.lost else str(s.seeds)
+            shown = [number(s.mean), interval, *map(number, (s.iqm, s.least, s.most)), seeds]
+            lines.append([variant, *shown])
+    return table(HEAD, lines)
+
+
+def _origin(
+    experiment: Experiment, rows: Sequence[Row], scale: ScaleName, provenance: Mapping[str, Any]
+) -> Markup:
+    seeds = sorted({row.seed for row in rows if row.variant not in POLICIES})
+    facts = {
+        "experiment": experiment.name,
+        "scale": scale,
+        "seeds": ", ".join(map(str, seeds)),
+        "last step": number(max((row.step for row in rows), default=0)),
+        "rows of the table": number(len(rows)),
+    }
+    told = {name: show(value) for name, value in flat(provenance).items() if name not in facts}
+    lines = [[name, value] for name, value in (facts | told).items()]
+    return section(
+        "Reproduce",
+        command(f"lff experiment run {experiment.name} --scale {scale}"),
+        table(("what", "value"), lines, words=2),
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,142 @@
+"""Pages of experiments and runs in a real browser: policy, hostile names, phone, light and dark."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from lff.report import Entry, experiment_page, read_run_files, run_page, write_page, write_site
+from tests.report import tables
+from tests.report.runs import make_run
+from tests.system.browser import Browser
+
+pytestmark = pytest.mark.system
+
+PHONE = 390
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    found = Browser(tmp_path_factory.mktemp("profile"))
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """A page of an experiment, of two runs with hostile names, and the index of a site."""
+    folder = tmp_path_factory.mktemp("pages")
+    made, rows = tables.experiment(), tables.rows()
+    hostile = tables.rows(tasks=(tables.HOSTILE,), variants={tables.HOSTILE: 50.0, "LFF": 100.0})
+    verdicts = tables.verdicts(made, rows)
+    given = {"scale": "laptop", "provenance": tables.PROVENANCE, "verdicts": verdicts}
+    bad = tables.experiment(
+        title=tables.HOSTILE, source=tables.HOSTILE, notes=tables.HOSTILE, claims=()
+    )
+    said = {"scale": "smoke", "provenance": {tables.HOSTILE: tables.HOSTILE}, "verdicts": ()}
+    runs = [
+        read_run_files(make_run(folder / "run"), name="good run"),
+        read_run_files(make_run(folder / "other", seed=1, env=tables.HOSTILE), name=tables.HOSTILE),
+    ]
+    found = {
+        "experiment": experiment_page(made, rows, **given),
+        "hostile": experiment_page(bad, hostile, **said),
+        "runs": run_page(runs),
+    }
+    for name, text in found.items():
+        write_page(folder / f"{name}.html", text)
+    entries = [
+        Entry(experiment=made, rows=rows, **given),
+        Entry(experiment=tables.experiment(name="fig9", title=tables.HOSTILE)),
+    ]
+    write_site(folder / "site", entries)
+    paths = {name: folder / f"{name}.html" for name in found}
+    return paths | {"index": folder / "site/index.html", "linked": folder / "site/fig8.html"}
+
+
+NAMES = ("experiment", "hostile", "runs", "index", "linked")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_runs_loads_or_complains(name, pages, browser):
+    browser.open(pages[name])
+    assert browser.complaints == []
+    assert [url for url in browser.requests if not url.startswith(("file:", "data:"))] == []
+    assert browser.evaluate("document.title") != "owned"
+    assert browser.evaluate("document.scripts.length") == 0
+    assert browser.evaluate("document.querySelectorAll('img,iframe,object,[style]').length") == 0
+
+
+@pytest.mark.parametrize("name", ["hostile", "runs", "index"])
+def test_a_hostile_name_is_shown_as_it_is(name, pages, browser):
+    browser.open(pages[name])
+    assert browser.evaluate("document.title") != "owned"
+    assert tables.HOSTILE in browser.evaluate("document.body.textContent")
+
+
+def test_the_policy_stops_what_escaping_would_let_through(pages, browser, tmp_path):
+    """The second wall: a script and a style that somehow got into the page do nothing."""
+    text = pages["experiment"].read_text()
+    script = "<script>document.title='owned'</script><h1 style='color:red'>x</h1>"
+    broken = tmp_path / "broken.html"
+    broken.write_text(text.replace("<main>", f"<main>{script}"))
+    browser.open(broken)
+    assert browser.evaluate("document.title").startswith("fig8")
+    assert len([words for words in browser.complaints if "Content Security Policy" in words]) == 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_phone_need_not_scroll_sideways(name, pages, browser):
+    browser.open(pages[name], width=PHONE, height=844)
+    assert browser.evaluate("innerWidth") == PHONE
+    assert browser.evaluate("document.documentElement.scrollWidth") <= PHONE
+    widest = "Math.max(...[...document.querySelectorAll('figure,.scroll,h1,.card')]"
+    assert browser.evaluate(f"{widest}.map(e => e.getBoundingClientRect().right))") <= PHONE
+    sizes = (
+        "[...document.querySelectorAll('svg.plot text')].map(t => t.getBoundingClientRect().height)"
+    )
+    if name in ("experiment", "runs"):
+        assert min(browser.evaluate(sizes)) > 9  # pixels: ticks can be read
+
+
+def test_pictures_have_their_lines(pages, browser):
+    browser.open(pages["experiment"])
+    widths = "[...document.querySelectorAll('svg.plot')].map(s => s.getBoundingClientRect().width)"
+    assert [width > 250 for width in browser.evaluate(widths)] == [True] * 10  # 5 panels, 2 tasks
+    drawn = "getComputedStyle(document.querySelector('svg.plot path.s0')).stroke"
+    assert browser.evaluate(drawn) == "rgb(0, 114, 178)"
+
+
+@pytest.mark.parametrize("name", ["experiment", "runs", "index"])
+@pytest.mark.parametrize("dark", [False, True])
+def test_light_and_dark_can_be_read(name, dark, pages, browser, tmp_path):
+    browser.open(pages[name], dark=dark)
+    with Image.open(browser.screenshot(tmp_path / f"{name}.png")) as image:
+        grey = np.asarray(image.convert("L"), dtype=float)
+    ground = np.median(grey)
+    assert (ground < 40) if dark else (ground > 235)
+    ink = grey.max() if dark else grey.min()
+    assert abs(ink - ground) > 180
+    colors = browser.evaluate(_CONTRASTS)
+    assert min(colors) >= 4.5, colors  # what the accessibility guidelines ask for
+
+
+_CONTRASTS = """
+(() => {
+  const light = rgb => {
+    const [r, g, b] = rgb.match(/[\\d.]+/g).slice(0, 3)
+      .map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = e => {
+    for (; e; e = e.parentElement) {
+      const c = getComputedStyle(e).backgroundColor;
+      if (c !== "rgba(0, 0, 0, 0)") return c;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  return [...document.querySelectorAll("h1,p,th,td,.chip,a,figcaption,li,code")].map(e => {
+    const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x);
+    return (a + 0.05) / (b + 0.05);
+  });
+})()
+"""

@@ -1,4 +1,4 @@
-"""Kill workers and launchers of a sweep with SIGKILL, start it again, compare every byte at the end.
+"""Kill workers and launchers of a sweep with SIGKILL, start it again, compare every byte.
 
 Sixteen short training runs go through the pool of processes.  Workers are killed at random while
 they work, the launcher itself a few times; then it is started again by the same command.  In the

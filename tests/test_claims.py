@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from lff.experiments import find_experiment
+from lff.experiments.gathering import need_table
 from lff.stats import read_table
 from lff.stats.claims import (
-    judge_fig1,
     judge_fig2,
     judge_fig2_control,
     judge_fig2_early_stopping,
@@ -20,8 +21,6 @@ ROOT = Path(__file__).parents[1]
 @pytest.mark.parametrize(
     ("table", "judge", "command"),
     [
-        ("fig1", judge_fig1, "examples/fig1_sigma.py"),
-        ("fig1", partial(judge_fig1, above=0.1), "examples/fig1_sigma.py"),
         ("fig2", judge_fig2_control, "examples/fig2_noise_filtering.py"),
         ("fig2", judge_fig2, "examples/fig2_noise_filtering.py"),
         ("fig2", judge_fig2_early_stopping, "examples/fig2_noise_filtering.py"),
@@ -40,3 +39,19 @@ def test_readme_states_the_computed_verdict(table, judge, command):
     matching = [line for line in lines if numbers in line and command in line]
     assert len(matching) == 1, numbers
     assert f"**{verdict.outcome}**" in matching[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "claim"),
+    [("fig1", "C-1a"), ("fig1", "C-1b"), ("fig1", "C-1c"), ("fig1", "C-1d")],
+)
+def test_readme_states_the_verdict_of_an_experiment(name, claim):
+    rows = read_table(need_table(ROOT / "results", name, "laptop")[1])
+    (found,) = (c for c in find_experiment(name).claims if c.name == claim)
+    verdict = found.judge(rows)
+    lines = (ROOT / "README.md").read_text().splitlines()
+    (line,) = (line for line in lines if f"{claim}:" in line)
+    assert f"**{verdict.outcome}**" in line
+    assert f"`lff experiment run {name}`" in line
+    numbers = verdict.because.split(": ")[-1].partition(", margin")[0]
+    assert numbers in line

@@ -11,7 +11,7 @@ import pytest
 from lff.stats import read_table
 
 ROOT = Path(__file__).parents[1]
-STUDIES = {"fig1_sigma": "fig1", "fig2_noise_filtering": "fig2", "drop_in": "drop_in"}
+STUDIES = {"fig2_noise_filtering": "fig2", "drop_in": "drop_in"}
 
 
 def run(script, *arguments, cwd):
@@ -30,6 +30,15 @@ def test_study_writes_table_and_picture(script, table, tmp_path):
     picture = tmp_path / "runs" / table / f"{table}.png"
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert f"picture: runs/{table}/{table}.png" in done.stdout
+
+
+def test_figure_1_is_the_experiment(tmp_path):
+    done = run("fig1_sigma", "--scale", "smoke", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = read_table(tmp_path / "runs" / "fig1" / "smoke" / "fig1.csv")
+    assert {row.experiment for row in rows} == {"fig1"}
+    assert (tmp_path / "runs" / "fig1" / "fig1.png").read_bytes().startswith(b"\x89PNG")
+    assert "C-1a" in done.stdout
 
 
 @pytest.mark.parametrize("steps", ["0", "-3", "many"])

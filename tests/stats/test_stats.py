@@ -18,7 +18,6 @@ from lff.stats import (
     write_table,
 )
 from lff.stats.claims import (
-    judge_fig1,
     judge_fig2,
     judge_fig2_control,
     judge_fig2_early_stopping,
@@ -144,18 +143,6 @@ def test_a_strange_table_is_refused(tmp_path):
 def test_select_orders_by_seed():
     rows = rows_of("error", [3.0, 1.0, 2.0], variant="A")[::-1]
     assert select(rows, variant="A", metric="error") == [3.0, 1.0, 2.0]
-
-
-def test_fig1_is_judged_by_monotone_seeds():
-    rows = []
-    for sigma, error, swing in ((0.01, 3.0, 1.0), (0.1, 2.0, 2.0), (1, 1.0, 3.0)):
-        name = f"LFF σ={sigma:g}"
-        rows += rows_of("train error", [error] * 9 + [1.5], variant=name)
-        rows += rows_of("total variation", [swing] * 9 + [-swing], variant=name)
-    verdict = judge_fig1(rows)
-    assert verdict.outcome == "confirmed"
-    assert "in 9 of 10" in verdict.because
-    assert "σ >= 0.1 in 9 of 10" in judge_fig1(rows, above=0.1).because
 
 
 def test_fig2_is_judged_by_the_last_step_and_by_the_best():

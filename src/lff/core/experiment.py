@@ -106,12 +106,13 @@ class Claim(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One kind of picture, drawn once for each task: curves of a metric, or its histogram."""
+    """One kind of picture, drawn once for each task."""
 
     metric: str
     """The metric's title in the table."""
-    kind: Literal["curves", "bars", "histogram"] = "curves"
-    """Against steps with a band over seeds; the end of the curve per variant; counts in bins."""
+    kind: Literal["curves", "bars", "histogram", "fit"] = "curves"
+    """Against steps with a band over seeds; the end of the curve per variant; counts in bins; a
+    fitted function and its points on [-1, 1]."""
     log: bool = False
     """Whether the values span orders of magnitude."""
     variants: tuple[str, ...] = ()

@@ -40,6 +40,7 @@ EXPERIMENTS = (
             ("train error", "train error"),
             ("total variation", "total variation"),
             ("error to truth", "error to truth"),
+            ("fit", "fit"),
         ),
         claims=(
             Monotone(
@@ -72,6 +73,7 @@ EXPERIMENTS = (
             ),
         ),
         panels=(
+            Panel(metric="fit", kind="fit"),
             Panel(metric="train error", log=True),
             Panel(metric="total variation"),
             Panel(metric="error to truth", log=True),

@@ -87,6 +87,7 @@ def _look(
         for seed, value in enumerate(values.tolist())
     ]
     if keep:  # the curve and the points of the first draw, for the picture
-        rows[:0] = [JobRow(0, i, "curve", v) for i, v in enumerate(curves[0, :, 0].tolist())]
-        rows[:0] = [JobRow(0, i, "points", v) for i, v in enumerate(targets[0, :, 0].tolist())]
+        for part, values in (("curve", curves), ("points", targets)):
+            heights = values[0, :, 0].tolist()
+            rows[:0] = [JobRow(0, step, f"fit[{part} {i}]", v) for i, v in enumerate(heights)]
     return rows

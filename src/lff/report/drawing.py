@@ -75,6 +75,12 @@ class Picture:
                     counts = {n: _counts(rows, n, panel.metric, step) for n in self.variants}
                     draw_histograms(axis, counts, among=names, faint=faint)
                 axis.set_xlabel("standard deviations; dotted: at the start")
+            case "fit":
+                for name in self.variants:
+                    color = color_of(name, names)
+                    axis.plot(*_heights(rows, name, "curve"), color=color, linewidth=1.4)
+                axis.plot(*_heights(rows, self.variants[0], "points"), "k.", markersize=5)
+                axis.set_xlabel("x; dots: the points of the first draw")
         axis.set_ylabel(panel.metric)
         self._lines(axis)
         if self.published:
@@ -168,6 +174,16 @@ def draw_experiment(
             axis.set_title(task, fontsize=10)
         _legend(figure, rows)
     return figure
+
+
+def _heights(rows: Sequence[Row], variant: str, part: str) -> tuple[Any, list[float]]:
+    """Return evenly spaced x on [-1, 1] and the heights there."""
+    own = {
+        int(row.metric.rpartition(" ")[2].rstrip("]")): row.value
+        for row in rows
+        if row.variant == variant and f"[{part} " in row.metric
+    }
+    return np.linspace(-1, 1, len(own)), [own[i] for i in sorted(own)]
 
 
 def draw_picture(picture: Picture, *, as_paper: bool = False) -> Figure:

@@ -1,32 +1,10 @@
-"""The claims that can be judged so far, each from its table."""
+"""Claims of the studies in ``examples/``, each judged from its table."""
 
 from collections.abc import Sequence
 
 from lff.stats.intervals import paired_t_interval
 from lff.stats.tables import Row, select
-from lff.stats.verdicts import Verdict, judge_better, judge_count, judge_equivalent
-
-
-def judge_fig1(rows: Sequence[Row], *, above: float = 0.0) -> Verdict:
-    """Fig. 1: train error falls and total variation rises with σ, in at least 80 % of the seeds.
-
-    Judged at the end of training; ``above`` leaves out the smaller σ.
-    """
-    step = max(row.step for row in rows)
-    sigmas = {row.variant: float(row.variant.split("=")[1]) for row in rows}
-    variants = sorted((name for name in sigmas if sigmas[name] >= above), key=sigmas.__getitem__)
-
-    def by_seed(metric: str) -> list[tuple[float, ...]]:
-        columns = [select(rows, variant=v, metric=metric, step=step) for v in variants]
-        return list(zip(*columns, strict=True))
-
-    errors, swings = by_seed("train error"), by_seed("total variation")
-    holds = sum(
-        list(error) == sorted(error, reverse=True) and list(swing) == sorted(swing)
-        for error, swing in zip(errors, swings, strict=True)
-    )
-    what = f"train error falls and total variation rises with σ >= {sigmas[variants[0]]:g}"
-    return judge_count(holds, of=len(errors), share=0.8, what=what)
+from lff.stats.verdicts import Verdict, judge_better, judge_equivalent
 
 
 def judge_fig2(rows: Sequence[Row], *, arm: str = "LFF σ=0.01", rival: str = "MLP") -> Verdict:

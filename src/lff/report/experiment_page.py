@@ -142,7 +142,7 @@ def _verdicts(claims: Sequence[Claim], verdicts: Sequence[Judged]) -> Markup:
             )
         )
     if not cards:
-        cards = [tag("p", "No claim is declared for this experiment.", class_="note")]
+        return section("Verdicts", note="No claim is declared for this experiment.")
     note = "Computed from the table below by a fixed rule; the line under a claim decided it."
     return section("Verdicts", *cards, note=note)
 

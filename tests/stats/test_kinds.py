@@ -421,3 +421,15 @@ def test_curves_without_a_correlation_are_named():
 def test_bad_claims_are_refused_when_they_are_made(make, says):
     with pytest.raises(BadInputError, match=says):
         make()
+
+
+@pytest.mark.parametrize(("wins", "outcome"), [(6, "confirmed"), (5, UNDECIDED)])
+def test_a_share_of_the_tasks_is_rounded_up(wins, outcome):
+    rows = []
+    for number in range(8):
+        task, gain = f"t{number}", 100 if number < wins else 97.0
+        rows += runs("A", shifted(ONE_TO_FIVE, gain), task=task)
+        rows += runs("B", [100.0] * 5, task=task) + floor(task=task)
+    verdict = better(on_at_least=0.75).judge(rows)
+    assert verdict.outcome == outcome
+    assert "asked for 6" in verdict.because

@@ -15,6 +15,7 @@ from lff.cli.resume import resume
 from lff.cli.show import show
 from lff.cli.sigma import sigma
 from lff.cli.train import train
+from lff.cli.tune import tune_command
 
 
 def experiment() -> None:
@@ -33,6 +34,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "presets": presets,
     "sigma": sigma,
     "doctor": doctor,
+    "tune": tune_command,
     "experiment": experiment,
     "report": report,
 }

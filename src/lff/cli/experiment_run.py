@@ -43,8 +43,8 @@ def run_experiments(
     say(f"{len(mine) - len(waiting)} are done, {len(waiting)} to do, in {root}")
     if waiting:
         say(forecast([*waiting.values()], workers=workers, root=root))
-        with _bars(root) as show:
-            tasks = _launch([job for _, job in mine], root, workers, ray, show)
+        with bars(root) as show:
+            tasks = launch_jobs([job for _, job in mine], root, workers, ray, show)
         _report_failures(tasks, root)
     for experiment in experiments:
         own = cells[experiment.name]
@@ -55,9 +55,10 @@ def run_experiments(
         write_table_of(experiment, own, scale, root=root, results=results)
 
 
-def _launch(
+def launch_jobs(
     jobs: Sequence[object], root: Path, workers: int, ray: str | None, show: Show
 ) -> list[Task]:
+    """Run jobs by a pool here, or on Ray."""
     if ray is None:
         return launch(jobs, root, workers=workers, show=show)
     from lff.launch.ray import launch_on_ray
@@ -134,7 +135,7 @@ def _is_done(root: Path, digest: str) -> bool:
 
 
 @contextmanager
-def _bars(root: Path) -> Iterator[Show]:
+def bars(root: Path) -> Iterator[Show]:
     """Show one bar over all jobs and one for each that is running."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())

@@ -15,7 +15,7 @@ def frequency_cells(scale: ScaleName) -> tuple[Cell, ...]:
     variants = {
         f"{name}{', normalised' if normalize else ''}": Variant(
             net=net,
-            agent={"normalize_obs": normalize},  # type: ignore[arg-type]
+            agent={"normalize_obs": normalize},
         )
         for name, net in (("MLP", "mlp"), ("LFF", "lff"))
         for normalize in (False, True)
@@ -33,7 +33,7 @@ def rates_cells(scale: ScaleName) -> tuple[Cell, ...]:
     from lff.experiments.state import Variant, sizes, train_grid
 
     variants = {
-        f"{name}, rate {rate:g}": Variant(net=net, preset={"lr": rate})  # type: ignore[arg-type]
+        f"{name}, rate {rate:g}": Variant(net=net, preset={"lr": rate})
         for rate in RATES
         for name, net in (("MLP", "mlp"), ("LFF", "lff"))
     }

@@ -13,7 +13,7 @@ def _cells(scale: ScaleName, noises: tuple[float, ...], tasks: tuple[str, ...]) 
     from lff.experiments.state import Variant, sizes, train_grid
 
     variants = {
-        f"{name}, noise {noise:g}": Variant(net=net, agent={"target_noise": noise})  # type: ignore[arg-type]
+        f"{name}, noise {noise:g}": Variant(net=net, agent={"target_noise": noise})
         for noise in noises
         for name, net in NETS.items()
     }

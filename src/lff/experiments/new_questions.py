@@ -76,7 +76,7 @@ def layer_norm_cells(scale: ScaleName) -> tuple[Cell, ...]:
             (" + layer norm", {"regularizers": (LayerNorm(),)}),
             (" + statistics", {"normalize_obs": True}),
         ):
-            variants[name + extra] = Variant(net=net, agent=agent)  # type: ignore[arg-type]
+            variants[name + extra] = Variant(net=net, agent=agent)
     return train_grid(sizes(scale, laptop_tasks=(CHEETAH, WALKER)), variants)
 
 
@@ -86,7 +86,7 @@ def updates_cells(scale: ScaleName) -> tuple[Cell, ...]:
 
     variants = {
         f"{name}, {count} updates, rate {rate:g}": Variant(
-            net=net,  # type: ignore[arg-type]
+            net=net,
             preset={"lr": rate},
             run={"updates_per_step": count},
         )
@@ -104,7 +104,7 @@ def critics_cells(scale: ScaleName) -> tuple[Cell, ...]:
     variants = {
         f"{name}, {count} critic{'s' * (count > 1)}": Variant(
             net=net,
-            agent={"num_critics": count},  # type: ignore[arg-type]
+            agent={"num_critics": count},
         )
         for count in (1, 2)
         for name, net in (("MLP", "mlp"), ("LFF", "lff"))

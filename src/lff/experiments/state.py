@@ -4,11 +4,10 @@ A variant says how an agent differs from the preset's LFF agent, as fields of th
 dataclasses that make it up; everything else is the same in every arm.
 """
 
-import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 from lff.algos import SACConfig
 from lff.core.experiment import Cell, ScaleName
@@ -28,11 +27,11 @@ LOOKS = 12
 class Variant:
     """An agent, as it differs from the preset's."""
 
-    net: NetName = "lff"
-    """Network of actor and critics."""
-    actor: NetName | None = None
+    net: str = "lff"
+    """Network of actor and critics, by its name in the presets."""
+    actor: str | None = None
     """Network of the actor alone."""
-    critic: NetName | None = None
+    critic: str | None = None
     """Network of the critics alone."""
     actor_sigma: float | None = None
     """σ of the actor alone."""
@@ -62,7 +61,7 @@ class Size:
 
     def only(self, task: str) -> "Size":
         """Return the same for one task."""
-        return dataclasses.replace(self, tasks=(task,))
+        return replace(self, tasks=(task,))
 
 
 def sizes(
@@ -89,22 +88,26 @@ def sizes(
 
 def train_grid(size: Size, variants: Mapping[str, Variant]) -> tuple[Cell, ...]:
     """Return every variant on every task and seed; the seeds come last, so that arms keep pace."""
-    return tuple(
-        Cell(name, task, train_job(size, variant, task=task, seed=seed))
-        for seed in range(size.seeds)
+    jobs = {
+        (name, task): train_job(size, variant, task=task)
         for task in size.tasks
         for name, variant in variants.items()
+    }
+    return tuple(
+        Cell(name, task, replace(job, config=replace(job.config, seed=seed)))
+        for seed in range(size.seeds)
+        for (name, task), job in jobs.items()
     )
 
 
-def train_job(size: Size, variant: Variant, *, task: str, seed: int) -> TrainJob:
+def train_job(size: Size, variant: Variant, *, task: str, seed: int = 0) -> TrainJob:
     """Return one run of a grid."""
     chosen = _preset(size, variant, task)
     obs_dim, action_dim = _dimensions(task)
     agent = sac_config(
         chosen,
-        actor=variant.actor or variant.net,
-        critic=variant.critic or variant.net,
+        actor=cast(NetName, variant.actor or variant.net),  # checked where it is used
+        critic=cast(NetName, variant.critic or variant.net),
         obs_dim=obs_dim,
         action_dim=action_dim,
         actor_sigma=variant.actor_sigma,
@@ -114,7 +117,7 @@ def train_job(size: Size, variant: Variant, *, task: str, seed: int) -> TrainJob
     warmup = min(chosen.warmup_steps, steps // 2)
     updates = variant.run.get("updates_per_step", 1)
     every = max(1, steps // LOOKS) if size.preset != "laptop" or steps > 1_000 else steps
-    agent = dataclasses.replace(agent, **variant.agent)
+    agent = replace(agent, **variant.agent)
     config = TrainConfig(
         env=task,
         algo=variant.change(agent) if variant.change else agent,
@@ -127,28 +130,28 @@ def train_job(size: Size, variant: Variant, *, task: str, seed: int) -> TrainJob
         checkpoint_every=max(1, steps // 4),
         compile=worth_compiling(steps, warmup_steps=warmup, action_repeat=1, updates=updates),
     )
-    config = dataclasses.replace(config, **variant.run)
+    config = replace(config, **variant.run)
     return TrainJob(config, reference_episodes=min(3, chosen.eval_episodes))
 
 
 def _preset(size: Size, variant: Variant, task: str) -> Preset:
     base = preset(size.preset, task)
     steps = base.steps if size.preset == "paper-table" else size.steps
-    base = dataclasses.replace(base, steps=steps, eval_episodes=size.episodes, **size.change)
+    base = replace(base, steps=steps, eval_episodes=size.episodes, **size.change)
     own = dict(variant.preset)
     for name in ("hidden_dim", "fourier_dim", "batch_size"):
         if name in size.change and name in own:  # the smoke scale is for speed
             own[name] = size.change[name]
-    return dataclasses.replace(base, **own)
+    return replace(base, **own)
 
 
 def deep_fourier(agent: SACConfig) -> SACConfig:
     """Return the agent with sine and cosine in every layer of both networks, as wide as before."""
-    nets = {
-        role: NetConfig(trunk=DeepFourierTrunk(hidden=tuple(w + w % 2 for w in net.trunk.hidden)))
-        for role, net in (("actor", agent.actor), ("critic", agent.critic))
-    }
-    return dataclasses.replace(agent, **nets)
+    actor, critic = (
+        NetConfig(trunk=DeepFourierTrunk(hidden=tuple(w + w % 2 for w in net.trunk.hidden)))
+        for net in (agent.actor, agent.critic)
+    )
+    return replace(agent, actor=actor, critic=critic)
 
 
 _dimensions = functools.cache(dimensions)

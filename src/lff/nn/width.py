@@ -5,6 +5,7 @@ exact w.  Counting builds the real networks without storage (torch's meta device
 every front and trunk, those to come included.
 """
 
+import functools
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -93,6 +94,7 @@ def matched_cnn(config: PixelEncoderConfig, in_channels: int) -> PixelEncoderCon
     return replace(config, front=Conv1x1(channels=match_width(config, in_channels)))
 
 
+@functools.lru_cache(maxsize=1024)
 def count(config: NetConfig, in_features: int, out_features: int) -> int:
     """Return the exact number of parameters of a network, without allocating it."""
     with torch.device("meta"):

@@ -45,8 +45,8 @@ class Better:
     """1 if more is better, -1 if less is (errors; steps until something happens)."""
     tasks: tuple[str, ...] | None = None
     """Which tasks; all of the table if not told."""
-    on_at_least: int | None = None
-    """On how many of the tasks it must hold; all if not told."""
+    on_at_least: float | None = None
+    """On how many of the tasks it must hold, or on what share of them; all if not told."""
 
     def __post_init__(self) -> None:
         check_statistic(self.statistic, self.metric)
@@ -84,7 +84,7 @@ class AsGood:
     metric: str = "return"
     statistic: Statistic = "mean"
     tasks: tuple[str, ...] | None = None
-    on_at_least: int | None = None
+    on_at_least: float | None = None
 
     def __post_init__(self) -> None:
         check_statistic(self.statistic, self.metric)
@@ -226,7 +226,7 @@ class Slope:
     log_x: bool = False
     """Slope per factor of ten in x."""
     tasks: tuple[str, ...] | None = None
-    on_at_least: int | None = None
+    on_at_least: float | None = None
 
     def __post_init__(self) -> None:
         check_statistic(self.statistic, self.metric)
@@ -290,7 +290,7 @@ class Correlates:
     above: float | None = None
     below: float | None = None
     tasks: tuple[str, ...] | None = None
-    on_at_least: int | None = None
+    on_at_least: float | None = None
 
     def __post_init__(self) -> None:
         if (self.above is None) == (self.below is None):
@@ -348,7 +348,7 @@ def _check_share(share: float) -> None:
 
 
 def _over_tasks(
-    tasks: Sequence[str], judge_task: Callable[[str], Verdict], on_at_least: int | None
+    tasks: Sequence[str], judge_task: Callable[[str], Verdict], on_at_least: float | None
 ) -> Verdict:
     return judge_tasks({task: judge_task(task) for task in tasks}, at_least=on_at_least)
 

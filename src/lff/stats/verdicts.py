@@ -100,8 +100,15 @@ def lacks_signal(arms: Sequence[float], random: Sequence[float]) -> bool:
     return all(abs(arm - center) <= 2 * spread for arm in arms)
 
 
-def judge_tasks(verdicts: Mapping[str, Verdict], *, at_least: int | None = None) -> Verdict:
+def _up(number: float) -> int:
+    """Return the next whole number; three quarters of eight are six, rounding or not."""
+    return math.ceil(number - 1e-9)
+
+
+def judge_tasks(verdicts: Mapping[str, Verdict], *, at_least: float | None = None) -> Verdict:
     """Judge "it holds on at least so many of these tasks" (all of them if not told).
+
+    A number below 1 is a share of the tasks.
 
     Refuted when so many tasks refute it that the number cannot be reached; no signal when no task
     has any; else inconclusive.
@@ -113,7 +120,7 @@ def judge_tasks(verdicts: Mapping[str, Verdict], *, at_least: int | None = None)
         return Verdict("inconclusive at this scale", "the table has no rows for it")
     outcomes = [verdict.outcome for verdict in verdicts.values()]
     count, total = outcomes.count, len(outcomes)
-    wanted = total if at_least is None else at_least
+    wanted = total if at_least is None else at_least if at_least >= 1 else _up(at_least * total)
     outcome: Outcome = "inconclusive at this scale"
     if count("confirmed") >= wanted:
         outcome = "confirmed"

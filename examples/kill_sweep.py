@@ -1,0 +1,121 @@
+"""Kill workers and launchers of a sweep with SIGKILL, start it again, compare every byte at the end.
+
+Sixteen short training runs go through the pool of processes.  Workers are killed at random while
+they work, the launcher itself a few times; then it is started again by the same command.  In the
+end every table must be that of a sweep that nobody killed.  Exit code 1 if one byte differs.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+
+from lff.algos import SACConfig
+from lff.core import digest
+from lff.experiments.training import TrainJob
+from lff.launch.local import launch
+from lff.nn import Fourier, MLPTrunk, NetConfig
+from lff.training import TrainConfig
+
+NET = NetConfig(Fourier(fourier_dim=16, sigma=0.01), MLPTrunk(hidden=(16, 16)))
+
+
+def jobs(count: int, steps: int) -> list[TrainJob]:
+    config = {"warmup_steps": 200, "log_every": 200, "eval_every": 500, "checkpoint_every": 300}
+    return [
+        TrainJob(
+            TrainConfig(
+                env="dmc/cartpole-swingup",
+                algo=SACConfig(actor=NET, critic=NET, batch_size=32),
+                steps=steps,
+                seed=seed,
+                eval_episodes=1,
+                **config,
+            ),
+            reference_episodes=1,
+        )
+        for seed in range(count)
+    ]
+
+
+def workers_of(launcher: int) -> list[int]:
+    """Return the launcher's workers that have work to do."""
+    try:
+        children = Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
+    except OSError:
+        return []
+    return [int(pid) for pid in children]
+
+
+def main() -> None:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=16)
+    parser.add_argument("--steps", type=int, default=2_000)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--worker-kills", type=int, default=20)
+    parser.add_argument("--launcher-kills", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=0, help="of the moments")
+    parser.add_argument("--launch", type=Path, help="be the launcher, in this folder")
+    arguments = parser.parse_args()
+    sweep = jobs(arguments.jobs, arguments.steps)
+    if arguments.launch:
+        tasks = launch(sweep, arguments.launch, workers=arguments.workers)
+        sys.exit(any(task.state != "done" for task in tasks))
+    with tempfile.TemporaryDirectory() as folder:
+        whole, killed = Path(folder) / "whole", Path(folder) / "killed"
+        launch(sweep, whole, workers=arguments.workers)
+        counts = torment(arguments, killed)
+        tables = [digest(job) for job in sweep]
+        differing = [d for d in tables if table(whole, d) != table(killed, d)]
+        doubled = [d for d in tables if has_doubles(table(killed, d))]
+    print(json.dumps({**counts, "jobs": len(sweep), "differ": differing, "doubled": doubled}))
+    sys.exit(bool(differing or doubled))
+
+
+def torment(arguments, root: Path) -> dict[str, int]:
+    """Run the sweep to its end under fire; return how often what was hit."""
+    rng = random.Random(arguments.seed)
+    command = [sys.executable, __file__, *sys.argv[1:], "--launch", str(root)]
+    left = {"worker": arguments.worker_kills, "launcher": arguments.launcher_kills}
+    hit = dict.fromkeys(left, 0)
+    launcher = subprocess.Popen(command)
+    while launcher.poll() is None or sum(left.values()):
+        if launcher.poll() is not None:
+            break  # all done before all shots were fired
+        time.sleep(rng.uniform(0.5, 4.0))
+        kinds = [kind for kind, count in left.items() for _ in range(count)]
+        victim = rng.choice(kinds) if kinds else None
+        if victim == "worker":
+            alive = workers_of(launcher.pid)
+            if alive:
+                os.kill(rng.choice(alive), signal.SIGKILL)
+                left[victim], hit[victim] = left[victim] - 1, hit[victim] + 1
+        elif victim == "launcher" and launcher.poll() is None:
+            launcher.kill()
+            launcher.wait()
+            left[victim], hit[victim] = left[victim] - 1, hit[victim] + 1
+            launcher = subprocess.Popen(command)
+        if victim:
+            print(f"killed a {victim}, {sum(left.values())} to go", file=sys.stderr)
+    if launcher.wait():
+        sys.exit(f"the sweep ended with {launcher.returncode}")
+    return {f"{kind} kills": count for kind, count in hit.items()}
+
+
+def table(root: Path, name: str) -> bytes:
+    return (root / "jobs" / name / "table.csv").read_bytes()
+
+
+def has_doubles(content: bytes) -> bool:
+    keys = [line.rpartition(b",")[0] for line in content.splitlines()]
+    return len(keys) != len(set(keys))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""``lff tune``: search σ, Fourier dimension and learning rate over several seeds each."""
+
+import csv
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from lff.core.errors import BadInputError
+from lff.training.presets import NetName
+
+if TYPE_CHECKING:
+    from lff.launch.tuning import Trial
+
+WITH_SIGMA = ("lff", "fixed-b", "no-concat", "linear")
+WITH_SIZE = (*WITH_SIGMA, "log-uniform", "constant")
+SHOWN = 10
+
+
+def tune_command(
+    *,
+    env: str,
+    dir: Path,
+    net: NetName = "lff",
+    trials: int = 20,
+    seeds: int = 3,
+    steps: int = 20_000,
+    sigma: tuple[float, float] = (1e-4, 1.0),
+    fourier_dim: tuple[int, ...] = (64, 128, 256),
+    lr: tuple[float, float] = (1e-4, 1e-3),
+    seed: int = 0,
+    workers: int | None = None,
+    ray: str | None = None,
+) -> None:
+    """Search the hyper-parameters of a network; the same command goes on where it stopped.
+
+    Every setting is tried with several seeds, and judged by the mean return over the curve.
+
+    Args:
+        env: the task.
+        dir: where jobs and the table of trials go.
+        net: the network; an MLP has a learning rate alone.
+        trials: settings to try.
+        seeds: runs of each setting.
+        steps: environment steps of a run, preset laptop.
+        sigma: smallest and largest σ.
+        fourier_dim: Fourier dimensions to choose from.
+        lr: smallest and largest learning rate.
+        seed: of the search.
+        workers: jobs at a time; as many as there are cores if not given.
+        ray: run the jobs on Ray: "here", or a cluster's address.
+    """
+    if steps < 100 or trials < 1 or seeds < 1:
+        remedy = "use 100 steps or more, 1 trial and seed or more"
+        raise BadInputError("steps, trials, seeds", (steps, trials, seeds), "positive", remedy)
+    try:
+        from lff.launch.tuning import Space, tune
+    except ImportError as error:
+        remedy = "pip install 'learned-fourier-features[tune,stats]'"
+        raise BadInputError("lff tune", error.name, "installed", remedy) from None
+    from lff.cli.experiment_run import bars, forecast, launch_jobs
+    from lff.experiments.state import Size, Variant, train_job
+
+    space = Space(
+        sigma=sigma if net in WITH_SIGMA else None,
+        fourier_dim=fourier_dim if net in WITH_SIZE else None,
+        lr=lr,
+    )
+    size = Size(preset="laptop", tasks=(env,), seeds=seeds, steps=steps, episodes=3)
+    cores = workers or len(os.sched_getaffinity(0))
+
+    def make_job(fields: dict[str, object]) -> object:
+        return train_job(size, Variant(net=net, preset=fields), task=env)
+
+    say = Console(highlight=False).print
+    jobs = [make_job({})] * (trials * seeds)
+    say(f"{trials} settings of {net} on {env}, {seeds} seeds each: {len(jobs)} jobs")
+    say(forecast(jobs, workers=cores, root=dir))
+    with bars(dir) as show:
+        found = tune(
+            make_job,  # type: ignore[arg-type]
+            space,
+            lambda part: launch_jobs(part, dir, cores, ray, show),
+            root=dir,
+            trials=trials,
+            seeds=seeds,
+            batch=max(1, cores // seeds),
+            seed=seed,
+        )
+    write_trials(dir / "trials.csv", found)
+    _print(found)
+    best = " ".join(f"--{k.replace('_', '-')} {v:g}" for k, v in found[0].fields.items())
+    say(f"the best: lff train sac --env {env} --net {net} {best} --dir runs/NAME")
+    say(f"chosen as the best of {trials}, so its own score flatters it: run it on fresh seeds")
+
+
+def write_trials(path: Path, found: "list[Trial]") -> None:
+    """Write what was tried, the best first, one line a run."""
+    names = sorted({name for trial in found for name in trial.fields})
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["place", *names, "seed", "score"])
+        for place, trial in enumerate(found):
+            values = [f"{trial.fields.get(name, ''):g}" for name in names]
+            for seed, score in enumerate(trial.scores):
+                writer.writerow([place, *values, seed, repr(score)])
+
+
+def _print(found: "list[Trial]") -> None:
+    table = Table(box=None, pad_edge=False)
+    names = sorted({name for trial in found for name in trial.fields})
+    for heading in (*names, "mean return over the curve"):
+        table.add_column(heading)
+    for trial in found[:SHOWN]:
+        table.add_row(*(f"{trial.fields[name]:g}" for name in names), trial.interval)
+    Console().print(table)

@@ -1,0 +1,78 @@
+"""What is declared, without running it."""
+
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from lff.core.config import to_dict
+from lff.core.errors import BadInputError
+from lff.experiments import find_experiment, list_experiments
+from lff.experiments.jobs import job_from_dict
+from lff.stats.tables import Row
+
+NAMES = list(list_experiments())
+
+
+def test_the_figures_of_the_paper_are_there():
+    assert {"fig1", "fig5", "fig7", "fig8", "fig9", "fig10", "fig12", "fig14", "fig15"} < {*NAMES}
+
+
+def test_names_of_claims_are_used_once():
+    claims = [claim.name for e in list_experiments().values() for claim in e.claims]
+    assert not [name for name, count in Counter(claims).items() if count > 1]
+
+
+def test_an_unknown_name_gets_the_nearest():
+    with pytest.raises(BadInputError, match="did you mean fig14"):
+        find_experiment("fig144")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_grids_at_every_scale(name):
+    experiment = find_experiment(name)
+    for scale in ("smoke", "laptop", "paper"):
+        cells = experiment.cells(scale)
+        assert cells
+        for cell in cells[:3]:
+            assert job_from_dict(to_dict(cell.job)) == cell.job
+        if scale == "laptop" and name != "fig1":
+            arms = {(c.variant, c.task) for c in cells}
+            assert len({c.digest for c in cells}) == len(arms) * 5, "five seeds of every arm"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_claims_and_pictures_name_arms_and_metrics_that_there_are(name):
+    experiment = find_experiment(name)
+    arms = {cell.variant for cell in experiment.cells("laptop")}
+    titles = {title for _, title in experiment.metrics}
+    for claim in experiment.claims:
+        fields = vars(claim)
+        named = {fields[k] for k in ("arm", "than") if fields.get(k)}
+        named |= {*fields.get("variants", ())}
+        for point in fields.get("points", ()):
+            named |= {point.variant, *([point.minus] if point.minus else [])}
+        if "paper" not in experiment.notes or name != "fig7":
+            assert named <= arms | {"random policy"}, claim.name
+        assert fields["metric"] in titles, claim.name
+    for panel in experiment.panels:
+        assert panel.metric in titles
+        assert {*panel.variants} <= arms
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_claims_judge_a_table_that_has_nothing(name):
+    rows = [Row(name, "random policy", "t", 0, 0, "return", 1.0)]
+    outcomes = {claim.judge(rows).outcome for claim in find_experiment(name).claims}
+    assert outcomes <= {"inconclusive at this scale", "no signal"}
+
+
+def test_declarations_need_no_torch():
+    program = (
+        "import sys; from lff.experiments import list_experiments; list_experiments();"
+        "print({'torch', 'gymnasium', 'mujoco'} & {*sys.modules})"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "set()", done.stderr

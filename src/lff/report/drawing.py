@@ -116,7 +116,7 @@ class Picture:
         theirs = [(mark, name) for mark, name in marks if name.endswith("(published)")]
         axis.get_legend().remove()
         if theirs:
-            axis.legend(*zip(*theirs, strict=True), frameon=False, fontsize=7, loc="upper left")
+            axis.legend(*zip(*theirs, strict=True), frameon=False, fontsize=7, loc="best")
 
 
 def pictures(

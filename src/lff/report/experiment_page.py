@@ -40,12 +40,15 @@ def experiment_page(
     are scores of others to draw beside the returns; ``home`` is the address of an index to lead
     back to.
     """
+    end = max((row.step for row in rows), default=0)
+    reached = [score for score in published if score.env_steps <= end]  # later ones: a table
     body = [
         *_header(experiment, rows, scale, verdicts),
         _verdicts(experiment.claims, verdicts),
-        _pictures("Curves", experiment.panels, rows, "a", published),
+        _pictures("Curves", experiment.panels, rows, "a", reached),
         _pictures("Diagnostics", diagnostics(experiment, rows), rows, "b"),
         _numbers(experiment, rows),
+        _published(rows, published),
         *([section("Notes", tag("p", experiment.notes))] if experiment.notes else []),
         _origin(experiment, rows, scale, provenance),
     ]
@@ -139,7 +142,7 @@ def _verdicts(claims: Sequence[Claim], verdicts: Sequence[Judged]) -> Markup:
             )
         )
     if not cards:
-        cards = [tag("p", "No claim is declared for this experiment.", class_="note")]
+        return section("Verdicts", note="No claim is declared for this experiment.")
     note = "Computed from the table below by a fixed rule; the line under a claim decided it."
     return section("Verdicts", *cards, note=note)
 
@@ -210,6 +213,25 @@ def _summary_table(rows: Sequence[Row], curves: Curves, statistic: Statistic) ->
             shown = [number(s.mean), interval, *map(number, (s.iqm, s.least, s.most)), seeds]
             lines.append([variant, *shown])
     return table(HEAD, lines)
+
+
+def _published(rows: Sequence[Row], published: Sequence[Published]) -> Markup:
+    """Return the scores of others on the experiment's tasks, if it measures returns."""
+    tasks = dict.fromkeys(row.task.rpartition("/")[2] for row in rows if row.metric == "return")
+    lines: list[list[str]] = []
+    for task in tasks:
+        own = [score for score in published if score.task == task]
+        lines += [[task]] if own else []
+        for score in own:
+            spread = "–" if score.spread is None else number(score.spread)
+            shown = [number(score.score), spread, str(score.seeds)]
+            lines.append([score.algorithm, score.source, f"{score.env_steps:,}", *shown])
+    if not lines:
+        return Markup()
+    head = ("algorithm", "source", "environment steps", "return", "std over seeds", "seeds")
+    note = "For orientation: other code, other sizes, and most of them at many more steps."
+    folded = tag("details", tag("summary", "scores and sources"), table(head, lines, words=2))
+    return section("Published by others", folded, note=note)
 
 
 def _origin(

@@ -40,7 +40,7 @@ def main() -> None:
         sys.stderr.write(f"{error}\n")
         sys.exit(error.exit_code)
     ends = {task.digest: [task.state, task.code] for task in tasks}
-    left = {name: value for name, value in os.environ.items() if name.startswith("RAY_AUTH")}
+    left = [name for name in os.environ if name.startswith("RAY_AUTH")]
     sys.stdout.write(json.dumps({"ends": ends, "left": left, **seen}))
 
 

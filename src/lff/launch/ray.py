@@ -7,6 +7,7 @@ token that nobody is told, and is gone at the end.
 """
 
 import json
+import math
 import os
 import secrets
 import shutil
@@ -16,7 +17,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,8 @@ RECOUNT = 5.0
 """Seconds between two counts of the cluster's processors: nodes come and go."""
 JOINING = 60.0
 """Seconds that a cluster is given to have a node large enough for a job."""
+ARRIVING = 15.0
+"""Seconds in which the end of a job on another node must be seen here."""
 LONGEST_WAIT = 30.0
 """Seconds at most until a job that somebody else is running is tried again."""
 OBJECTS = 100_000_000
@@ -85,10 +88,12 @@ def launch_on_ray(
         if (folder / task.digest / OUTCOME).exists():
             task.state = "done"
     if any(task.state == "waiting" for task in tasks):
-        own = int((workers or _processors()) * max(1.0, cpus_per_job)) if address is None else 0
-        with _Signals() as signals, _cluster(address, own) as ray:
+        cpus = math.ceil(workers * cpus_per_job) if workers else _processors()
+        with _Signals() as signals, _cluster(address, cpus) as ray:
             signals.take()  # Ray has put a handler of its own in our place
-            _Run(ray, folder, cpus_per_job, memory_per_job).run(tasks, show, signals)
+            run = _Run(ray, folder, cpus_per_job, memory_per_job)
+            run.wait_for_a_node(JOINING if address else 0.0)
+            run.run(tasks, show, signals)
     if show:
         show(tasks)
     return tasks
@@ -129,10 +134,10 @@ class _Run:
         self.flying: dict[Any, Task] = {}
         self.held: dict[str, bytes] = {}
         self._slots, self._counted = 0, 0.0
+        self._shared = True
 
     def run(self, tasks: Sequence[Task], show: Show | None, signals: "_Signals") -> None:
         """Run them all; on a signal cancel those that run, and wait for their checkpoints."""
-        self._wait_for_a_node()
         ready = deque(task for task in tasks if task.state == "waiting")
         later: list[Task] = []
         shown = 0.0
@@ -158,14 +163,14 @@ class _Run:
             self._counted = time.monotonic()
         return max(FEWEST_AHEAD, AHEAD * self._slots)
 
-    def _wait_for_a_node(self) -> None:
+    def wait_for_a_node(self, seconds: float) -> None:
         """Ray would wait for ever, and silently, for a node that is large enough."""
-        deadline = time.monotonic() + JOINING
+        deadline = time.monotonic() + seconds
         while True:
             nodes = [node["Resources"] for node in self.ray.nodes() if node["Alive"]]
             if any(all(n.get(k, 0) >= v for k, v in self.need.items()) for n in nodes):
                 return
-            if time.monotonic() > deadline:
+            if time.monotonic() >= deadline:
                 largest = {k: max((n.get(k, 0) for n in nodes), default=0) for k in self.need}
                 remedy = "ask for less, or add a larger node"
                 raise BadInputError("a job's need", self.need, f"at most {largest}", remedy)
@@ -205,6 +210,9 @@ class _Run:
         except self.ray.exceptions.RayError as error:  # died, and so did all its retries
             self._note(task, error)
             task.code = -signal.SIGKILL
+        if task.code == ExitCode.OK and not self._arrived(task):
+            self._note(task, f"the job ended, but {self.folder} is not the same folder everywhere")
+            task.code = int(ExitCode.IO)
         if task.code == ExitCode.OK:
             task.state = "done"
         elif task.code == ExitCode.BUSY:
@@ -216,7 +224,19 @@ class _Run:
         else:
             task.state = "failed"
 
-    def _note(self, task: Task, error: Exception) -> None:
+    def _arrived(self, task: Task) -> bool:
+        """Tell whether a job's end is seen here; shared storage may take a moment to show it."""
+        folder = self.folder / task.digest
+        deadline = time.monotonic() + (ARRIVING if self._shared else 0.0)
+        # a listing asks the server, where a look for one name may be answered from memory
+        while not (folder.is_dir() and any(path.name == OUTCOME for path in folder.iterdir())):
+            if time.monotonic() > deadline:
+                self._shared = False
+                return False
+            time.sleep(WAIT)
+        return True
+
+    def _note(self, task: Task, error: object) -> None:
         folder = self.folder / task.digest
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / "log.txt").open("a") as log:
@@ -272,8 +292,11 @@ class _Signals:
 @contextmanager
 def _cluster(address: str | None, cpus: int) -> Iterator[Any]:
     """Connect to a cluster, or start one of so many processors; give ``ray``, connected."""
-    if address is None:
-        with _private_folder() as folder:
+    with ExitStack() as stack:
+        settings: dict[str, str | None] = {}
+        options: dict[str, Any] = {}
+        if address is None:
+            folder = stack.enter_context(_private_folder())
             settings = {
                 "RAY_AUTH_MODE": "token",
                 "RAY_AUTH_TOKEN_PATH": str(_write_token(folder)),
@@ -288,37 +311,33 @@ def _cluster(address: str | None, cpus: int) -> Iterator[Any]:
                 "_node_ip_address": LOOPBACK,
                 "_temp_dir": str(folder / "ray"),  # Ray opens this one to everybody
             }
-            with _environment(settings), _connected("local", options, loopback=True) as ray:
-                yield ray
-    else:
-        with _connected(address, {}, loopback=_listens_here(address)) as ray:
-            yield ray
+        loopback = address is None or _listens_here(address)
+        stack.callback(_read_settings_again)  # after ours are gone, before the token is
+        stack.enter_context(_environment(settings | ({BIND: "0"} if loopback else {})))
+        _read_settings_again()
+        yield stack.enter_context(_connected(address or "local", options, loopback=loopback))
 
 
 @contextmanager
 def _connected(address: str, options: Mapping[str, Any], *, loopback: bool) -> Iterator[Any]:
-    with _environment({BIND: "0"} if loopback else {}):
-        import ray
-        from ray._private import ray_constants
+    import ray
+    from ray._private import ray_constants
 
-        _read_settings_again()
-        before = ray_constants.ENABLE_RAY_CLUSTER
-        ray_constants.ENABLE_RAY_CLUSTER = before and not loopback
-        try:
-            context = _init(ray, address, options)
-            node = context.address_info["node_ip_address"]
-            if options and node != LOOPBACK:
-                raise RunError(f"Ray listens on {node}, not on {LOOPBACK}: stopped")
-            yield ray
-        finally:
-            ray.shutdown()
-            ray_constants.ENABLE_RAY_CLUSTER = before
-    _read_settings_again()
+    if ray.is_initialized():
+        raise RunError("this process is connected to Ray already; call ray.shutdown() first")
+    before = ray_constants.ENABLE_RAY_CLUSTER  # read from the environment at the first import
+    ray_constants.ENABLE_RAY_CLUSTER = before and not loopback
+    try:
+        node = _init(ray, address, options).address_info["node_ip_address"]
+        if options and node != LOOPBACK:
+            raise RunError(f"Ray listens on {node}, not on {LOOPBACK}: stopped")
+        yield ray
+    finally:
+        ray.shutdown()
+        ray_constants.ENABLE_RAY_CLUSTER = before
 
 
 def _init(ray: Any, address: str, options: Mapping[str, Any]) -> Any:
-    if ray.is_initialized():
-        raise RunError("this process is connected to Ray already; call ray.shutdown() first")
     try:
         return ray.init(
             address, log_to_driver=False, logging_level="ERROR", configure_logging=False, **options

@@ -93,6 +93,7 @@ def test_own_cluster_gives_the_tables_and_states_of_the_local_pool(tmp_path):
     assert {"waiting", "running", "done"} <= {*said["states"]}
     assert said["hosts"] == ["127.0.0.1"]
     assert said["modes"] == ["600", "700"]
+    assert "AuthenticationError" in said["strangers"][0]
     assert said["left"] == []
 
 

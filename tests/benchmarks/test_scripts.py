@@ -44,6 +44,14 @@ def test_two_runs_go_side_by_side():
     assert found["ratios"]["side_by_side"] == pytest.approx(expected, rel=0.1)
 
 
+def test_launchers_are_measured():
+    found = run("launchers", "--jobs", "4", "--steps", "50", "--launchers", "local")
+    cost = found["launchers"]["local"]["per_job"] / found["interpreter"]
+    assert found["ratios"]["job_local"] == pytest.approx(cost, rel=0.01)
+    rates = found["jobs_per_hour"]
+    assert found["ratios"]["two_workers"] == pytest.approx(rates["two"] / rates["one"], rel=0.01)
+
+
 @pytest.mark.system
 def test_all_peers_take_turns_compiled():
     require("g++", package="g++")

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from lff.cli.experiment import print_verdicts
-from lff.core.errors import RunError
+from lff.core.errors import BadInputError, RunError
 from lff.core.experiment import Cell, Experiment, ScaleName
 from lff.experiments.gathering import gather, save_experiment_table, table_path
 from lff.launch.local import OUTCOME, Show, Task, launch, measure
@@ -61,10 +61,14 @@ def launch_jobs(
     """Run jobs by a pool here, or on Ray."""
     if ray is None:
         return launch(jobs, root, workers=workers, show=show)
-    from lff.launch.ray import launch_on_ray
-
+    try:
+        from lff.launch.ray import launch_on_ray
+    except ImportError:
+        remedy = "pip install 'learned-fourier-features[ray]'"
+        raise BadInputError("ray", ray, "installed", remedy) from None
     address = None if ray == "here" else ray
-    return launch_on_ray(jobs, root, address=address, show=show)
+    here = workers if address is None else None
+    return launch_on_ray(jobs, root.resolve(), address=address, workers=here, show=show)
 
 
 def write_table_of(

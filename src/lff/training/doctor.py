@@ -34,6 +34,7 @@ EXTRAS = {
     "tensorboard": ("tensorboard",),
     "wandb": ("wandb",),
     "mlflow": ("mlflow", "sqlalchemy", "alembic"),
+    "ray": ("ray",),
 }
 """The modules that each extra brings."""
 CORE = ("torch", "numpy", "jaxtyping", "safetensors", "filelock", "gymnasium", "tyro", "rich")

@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from lff.experiments.pause import PauseJob
 from lff.launch import local
 from lff.launch.local import launch, measure
 from lff.launch.worker import read_job_table, run_job, table_bytes
+from lff.store import RunLock
 from tests.experiments.small import small_train_job
 
 
@@ -101,13 +103,13 @@ def test_a_signal_stops_with_75_and_the_same_command_finishes(tmp_path):
     program = (
         "import sys; from pathlib import Path; from lff.core.errors import RunError;"
         "from lff.launch.local import launch; from tests.experiments.small import small_train_job\n"
-        "try: launch([small_train_job(steps=4000)], Path(sys.argv[1]), workers=1)\n"
+        "try: launch([small_train_job(steps=600)], Path(sys.argv[1]), workers=1)\n"
         "except RunError as error: print(error); sys.exit(error.exit_code)"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "stopped")]
     root = Path(__file__).parents[2]
     driver = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True)
-    job = small_train_job(steps=4000)
+    job = small_train_job(steps=600)
     run = tmp_path / "stopped" / "jobs" / digest(job) / "run"
     _wait_for(lambda: (run / "metrics.jsonl").exists() and (run / "metrics.jsonl").stat().st_size)
     driver.send_signal(signal.SIGINT)
@@ -120,6 +122,22 @@ def test_a_signal_stops_with_75_and_the_same_command_finishes(tmp_path):
     launch([job], tmp_path / "whole", workers=1)
     tables = [tmp_path / part / "jobs" / digest(job) / "table.csv" for part in ("stopped", "whole")]
     assert tables[0].read_bytes() == tables[1].read_bytes()
+
+
+def test_a_job_that_another_launcher_runs_is_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(local, "BUSY_WAIT", 0.1)
+    monkeypatch.setattr(local, "TRIES", 1)
+    job = PauseJob(number=3)
+    folder = tmp_path / "jobs" / digest(job)
+    folder.mkdir(parents=True)
+    log, ended = folder / "log.txt", []
+    waiting = threading.Thread(target=lambda: ended.extend(launch([job], tmp_path, workers=1)))
+    with RunLock(folder):
+        waiting.start()
+        _wait_for(lambda: log.exists() and log.read_text().count("is in use by pid") > 1)
+        assert not ended
+    waiting.join()
+    assert states(ended) == ["done"]
 
 
 def _wait_for(happened, seconds=60):

@@ -55,8 +55,8 @@ def run(
         dir: where jobs keep their files; shared by all experiments.
         results: where tables go.
         shard: i/n, to run only every n-th job from the i-th (0 to n-1), where there is no Ray.
-        ray: run the jobs as Ray tasks: "here" starts Ray on this machine, an address joins a
-            cluster, whose nodes must share dir.
+        ray: run the jobs as Ray tasks: alone it starts Ray on this machine, with an address it
+            joins a cluster, whose nodes must share dir.
     """
     from lff.cli.experiment_run import run_experiments  # torch and simulators
 
@@ -198,6 +198,20 @@ def print_verdicts(
         say(f"    {judged.outcome}: {judged.because}", markup=False)
         for line in getattr(judged, "details", ()):
             say(f"      {line}", markup=False)
+
+
+def completed(words: Sequence[str]) -> list[str]:
+    """Return the command line with what may be left out: ``--ray`` alone means here.
+
+    >>> completed(["run", "fig8", "--ray", "--scale", "smoke"])
+    ['run', 'fig8', '--ray', 'here', '--scale', 'smoke']
+    """
+    full: list[str] = []
+    for word, following in zip(words, [*words[1:], "--"], strict=True):
+        full.append(word)
+        if word == "--ray" and following.startswith("-"):
+            full.append("here")
+    return full
 
 
 def parse_shard(text: str | None) -> tuple[int, int]:

@@ -24,8 +24,9 @@ def main() -> None:
             tyro.cli(command, prog=f"lff {name}", args=sys.argv[2:])
             return
         if name in GROUPS:
-            commands = importlib.import_module(f"lff.cli.{name}").COMMANDS
-            prog, words, text = f"lff {name}", sys.argv[2:], GROUPS[name]
+            group = importlib.import_module(f"lff.cli.{name}")
+            commands, words = group.COMMANDS, group.completed(sys.argv[2:])
+            prog, text = f"lff {name}", GROUPS[name]
         else:
             commands = importlib.import_module("lff.cli.commands").COMMANDS
             prog, words, text = "lff", sys.argv[1:], _DESCRIPTION

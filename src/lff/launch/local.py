@@ -13,6 +13,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,8 @@ TRIES = 20
 PATIENCE = 30.0
 """Seconds that workers are given to write their checkpoints when all is to stop."""
 WAIT = 0.5
+BUSY_WAIT = 2.0
+"""Seconds after which a job that another launcher runs is looked at again."""
 
 
 @dataclass
@@ -104,10 +107,12 @@ def _again(task: Task, code: int) -> bool:
     if code == ExitCode.OK:
         task.state = "done"
         return False
-    killed = code < 0 or code == ExitCode.INTERRUPTED
-    if (killed or code == ExitCode.BUSY) and task.tries < TRIES:
+    if code == ExitCode.BUSY:  # somebody else runs it: look again until it is done
+        task.state, task.tries = "waiting", task.tries - 1
+        task.not_before = time.monotonic() + BUSY_WAIT
+        return True
+    if (code < 0 or code == ExitCode.INTERRUPTED) and task.tries < TRIES:
         task.state = "waiting"
-        task.not_before = time.monotonic() + (0.0 if killed else 1.0)
         return True
     task.state = "failed"
     return False
@@ -121,6 +126,7 @@ class Pool:
         self._workers: list[_Worker] = []
         self._selector = selectors.DefaultSelector()
         self._stopping = False
+        self._old: dict[int, Any] = {}
 
     @property
     def busy(self) -> int:
@@ -195,7 +201,9 @@ class Pool:
         self._bury(worker)
 
     def __enter__(self) -> "Pool":
-        self._old = {s: signal.signal(s, self._stop) for s in (signal.SIGINT, signal.SIGTERM)}
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        if threading.current_thread() is threading.main_thread():  # else somebody else has them
+            self._old = {number: signal.signal(number, self._stop) for number in numbers}
         return self
 
     def _stop(self, *_: object) -> None:

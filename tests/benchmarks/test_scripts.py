@@ -44,6 +44,7 @@ def test_two_runs_go_side_by_side():
     assert found["ratios"]["side_by_side"] == pytest.approx(expected, rel=0.1)
 
 
+@pytest.mark.system
 def test_launchers_are_measured():
     found = run("launchers", "--jobs", "4", "--steps", "50", "--launchers", "local")
     cost = found["launchers"]["local"]["per_job"] / found["interpreter"]

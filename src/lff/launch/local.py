@@ -26,7 +26,7 @@ from lff.core.exit_codes import ExitCode
 from lff.core.experiment import Cost
 
 OUTCOME = "outcome.json"
-FRESH_AFTER = 10.0
+FRESH_AFTER = 60.0
 """Seconds of work after which a worker is replaced."""
 TRIES = 20
 """How often a job is started again after its worker was killed."""

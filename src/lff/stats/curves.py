@@ -42,7 +42,7 @@ def describe(statistic: Statistic, metric: str) -> str:
     return {
         "mean": f"mean {metric} over the curve",
         "last": f"last {metric}",
-        "max": f"largest {metric}",
+        "max": metric if metric.startswith("largest") else f"largest {metric}",
         "min": f"smallest {metric}",
         "growth": f"{metric}, last over first,",
         "first above": f"steps until {metric} leaves the random policy",

@@ -124,6 +124,7 @@ def plot(
     /,
     *,
     as_paper: bool = False,
+    published: bool = False,
     scale: ScaleName | None = None,
     results: Path = RESULTS,
     out: Path | None = None,
@@ -133,6 +134,7 @@ def plot(
     Args:
         names: which.
         as_paper: mean and one standard error, as the paper draws, instead of intervals.
+        published: also draw scores of others that lie beyond our steps, as lines.
         scale: of which scale; the largest there is if not given.
         results: where tables are.
         out: the picture's file; runs/figures/NAME.png if not given.
@@ -146,8 +148,10 @@ def plot(
     for name in names:
         experiment = find_experiment(name)
         _, path = need_table(results, name, scale)
-        scores = published_scores(results)
-        figure = draw_experiment(experiment, read_table(path), as_paper=as_paper, published=scores)
+        rows = read_table(path)
+        end = max(row.step for row in rows)
+        scores = [s for s in published_scores(results) if published or s.env_steps <= end]
+        figure = draw_experiment(experiment, rows, as_paper=as_paper, published=scores)
         print(save_figure(figure, out or Path("runs/figures") / f"{name}.png"))  # noqa: T201
 
 

@@ -34,7 +34,9 @@ def concat_cells(scale: ScaleName) -> tuple[Cell, ...]:
     """Return one job for each σ."""
     from lff.experiments.kernels import ConcatShareJob
 
-    size: dict[str, Any] = {"draws": 2, "fourier_dims": (16, 32)} if scale == "smoke" else {}
+    size: dict[str, Any] = (
+        {"draws": 2, "fourier_dims": (16, 32)} if scale == "smoke" else {"draws": 40}
+    )
     return tuple(
         Cell(f"σ = {sigma:g}", "circle", ConcatShareJob(sigma=sigma, **size)) for sigma in CONCAT
     )

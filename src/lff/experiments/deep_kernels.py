@@ -13,7 +13,7 @@ from lff.core.checks import check_scale, check_size, check_sizes
 from lff.core.experiment import Cost, JobRow, Tell
 from lff.experiments.draws import cost_of, rows_of, start
 from lff.experiments.kernels import log_spaced
-from lff.nn import ConstantFeatures, LearnedFourierFeatures, LinearFeatures
+from lff.nn import ConstantFeatures, LearnedFourierFeatures, LinearFeatures, NetConfig
 from lff.ntk import circle, circle_spectrum, empirical_ntk, relu_ntk
 
 GAIN = math.sqrt(2)
@@ -65,7 +65,7 @@ class DeepKernelJob:
             values = limit
             if self.width:
                 values = normalised(self._finite(front, x, rng))
-            found += self._rows(seed, values)
+            found += spectrum_rows(seed, values, self.tail)
             if self.width:
                 kept = log_spaced(len(limit) - 1)
                 ratio = values[kept] / limit[kept]
@@ -103,15 +103,47 @@ class DeepKernelJob:
             features = x if front is None else front(x)
         return finite_kernel(features, (self.width,) * self.hidden, rng)
 
-    def _rows(self, seed: int, values: Tensor) -> list[JobRow]:
-        kept = log_spaced(len(values) - 1)
-        first, tail = values[1].item(), values[self.tail].item()
-        return [
-            *rows_of(seed, "eigenvalue", kept, values[kept].tolist()),
-            JobRow(seed, self.tail, "tail eigenvalue", tail),
-            JobRow(seed, 1, "first eigenvalue", first),
-            JobRow(seed, self.tail, "tail over first", tail / first),
-        ]
+
+@dataclass(frozen=True, kw_only=True)
+class NetKernelJob:
+    """The same rows for whole networks as they are built and trained: all parameters count."""
+
+    net: NetConfig
+    points: int = 64
+    draws: int = 5
+    tail: int = 16
+
+    def __post_init__(self) -> None:
+        """Check the sizes."""
+        check_size("points", self.points)
+        check_size("draws", self.draws)
+
+    def run(self, folder: Path, tell: Tell) -> Iterable[JobRow]:
+        """Draw networks."""
+        del folder
+        found: list[JobRow] = []
+        x = circle(self.points)
+        for seed in range(self.draws):
+            tell(seed / self.draws, f"draw {seed}")
+            net = self.net.build(2, 1, generator=start(seed)).double()
+            found += spectrum_rows(seed, normalised(empirical_ntk(net, x).ntk), self.tail)
+        return found
+
+    def measure(self) -> Cost:
+        """Time one draw."""
+        return cost_of(self)
+
+
+def spectrum_rows(seed: int, values: Tensor, tail: int) -> list[JobRow]:
+    """Return the rows of a spectrum."""
+    kept = log_spaced(len(values) - 1)
+    first, last = values[1].item(), values[tail].item()
+    return [
+        *rows_of(seed, "eigenvalue", kept, values[kept].tolist()),
+        JobRow(seed, tail, "tail eigenvalue", last),
+        JobRow(seed, 1, "first eigenvalue", first),
+        JobRow(seed, tail, "tail over first", last / first),
+    ]
 
 
 def normalised(kernel: Tensor) -> Tensor:

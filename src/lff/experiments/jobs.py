@@ -25,6 +25,7 @@ HOMES = {
     "CirculantJob": "kernels",
     "ConcatShareJob": "kernels",
     "DeepKernelJob": "deep_kernels",
+    "NetKernelJob": "deep_kernels",
     "LazyJob": "lazy",
     "ContractionJob": "bellman",
 }

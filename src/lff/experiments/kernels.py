@@ -19,6 +19,8 @@ from lff.nn import LearnedFourierFeatures
 from lff.ntk import circle, circle_spectrum, empirical_ntk, fourier_ntk, relu_ntk
 
 TWO_PI = 2 * math.pi
+ROUNDING = 1e-15
+"""Eigenvalues below this, over n, are told as this: what is left of them is rounding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +128,7 @@ class CircleKernelJob:
             tell(seed / self.draws, f"{size} points")
             x = circle(size)
             values = circle_spectrum(fourier_ntk(x, x, self.sigma)).eigenvalues / size
+            values = values.clamp_min(ROUNDING)
             kept = log_spaced(size // 2)
             found += rows_of(seed, "kernel", degrees, curve)
             found += rows_of(seed, "eigenvalue", kept, values[kept].tolist())

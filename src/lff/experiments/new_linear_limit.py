@@ -5,7 +5,7 @@ from typing import Any
 from lff.core.experiment import Cell, Experiment, Panel, ScaleName
 from lff.stats.kinds import AsGood
 
-FIXED, TRAINED = "B fixed", "B trained"
+FIXED, TRAINED, NETS = "B fixed", "B trained", "networks of 512"
 SMALL = (1e-4, 1e-3, 3e-3)
 LINEAR, CONSTANT, MLP = "linear control", "constant control", "MLP"
 
@@ -17,7 +17,8 @@ def lff(sigma: float) -> str:
 
 def cells(scale: ScaleName) -> tuple[Cell, ...]:
     """Return the layer with x concatenated, B trained and not, and what it is compared with."""
-    from lff.experiments.deep_kernels import DeepKernelJob
+    from lff.experiments.deep_kernels import DeepKernelJob, NetKernelJob
+    from lff.nn import Fourier, Identity, LinearControl, MLPTrunk, NetConfig
 
     small: dict[str, Any] = (
         {"draws": 2, "sizes": (32,), "fourier_dim": 64} if scale == "smoke" else {}
@@ -33,6 +34,14 @@ def cells(scale: ScaleName) -> tuple[Cell, ...]:
     found.append(Cell(LINEAR, TRAINED, DeepKernelJob(front="linear", sigma=1e-3, **size)))
     found.append(Cell(CONSTANT, FIXED, DeepKernelJob(front="constant", **size)))
     found += [Cell(MLP, task, DeepKernelJob(**size)) for task in (FIXED, TRAINED)]
+    width = 16 if scale == "smoke" else 512
+    hidden = MLPTrunk(hidden=(width, width))
+    fronts = {lff(s): Fourier(fourier_dim=width, sigma=s) for s in (1e-3, 0.1)}
+    nets = {name: NetConfig(front, hidden) for name, front in fronts.items()}
+    nets[LINEAR] = NetConfig(LinearControl(fourier_dim=width, sigma=1e-3), hidden)
+    nets[MLP] = NetConfig(Identity(), MLPTrunk(hidden=(width,) * 3))
+    draws = 2 if scale == "smoke" else 5
+    found += [Cell(name, NETS, NetKernelJob(net=net, draws=draws)) for name, net in nets.items()]
     return tuple(found)
 
 
@@ -114,6 +123,24 @@ EXPERIMENTS = (
                 0.3,
                 TRAINED,
             ),
+            equal(
+                "N-T1h",
+                "In networks of width 512, σ = 0.001 equals the linear control to 1 % at k = 16.",
+                lff(1e-3),
+                LINEAR,
+                TAIL,
+                0.01,
+                NETS,
+            ),
+            equal(
+                "N-T1i",
+                "There too, the shape at σ = 0.001 is the MLP's within 30 %.",
+                lff(1e-3),
+                MLP,
+                SHAPE,
+                0.3,
+                NETS,
+            ),
         ),
         panels=(
             Panel(metric="eigenvalue", log=True, x="frequency k", log_x=True),
@@ -121,6 +148,8 @@ EXPERIMENTS = (
         ),
         notes="Two hidden ReLU layers of infinite width behind F = 1024 features and x; 256 points "
         "of the circle; eigenvalues over n and over k(x, x); 10 draws of B. The MLP and the "
-        "constant control have no draws.",
+        "constant control have no draws. How much the gradient of B weighs depends on the "
+        "parameterisation: it is the NTK's here, and torch's in the networks of width 512 (64 "
+        "points, 5 networks as the agents build them; the MLP has three hidden layers).",
     ),
 )

@@ -53,6 +53,14 @@ def test_launchers_are_measured():
     assert found["ratios"]["two_workers"] == pytest.approx(rates["two"] / rates["one"], rel=0.01)
 
 
+def test_kernels_are_measured():
+    found = run("ntk", "--points", "16", "--width", "32", "--threads", "1")
+    assert found["ratios"].keys() >= {"lff", "layer norm", "tied weights", "convolution"}
+    assert found["ratios"]["lff"] > 1
+    assert found["largest_difference"] < 1e-4
+    assert found["memory"].keys() == {"ours", "ours, 256 points", "loop"}
+
+
 @pytest.mark.system
 def test_all_peers_take_turns_compiled():
     require("g++", package="g++")

@@ -120,6 +120,10 @@ class Panel:
     line: float | None = None
     """A horizontal line to compare with."""
     line_label: str = ""
+    x: str = ""
+    """What the steps are, where they are not steps: a width, a frequency."""
+    log_x: bool = False
+    """Whether these span orders of magnitude."""
 
 
 @dataclass(frozen=True, kw_only=True)

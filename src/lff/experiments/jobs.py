@@ -19,6 +19,15 @@ HOMES = {
     "ReplayKernelJob": "after_training",
     "FitJob": "fits",
     "PauseJob": "pause",
+    "MonteCarloJob": "kernels",
+    "CircleKernelJob": "kernels",
+    "HighestFrequencyJob": "kernels",
+    "CirculantJob": "kernels",
+    "ConcatShareJob": "kernels",
+    "DeepKernelJob": "deep_kernels",
+    "NetKernelJob": "deep_kernels",
+    "LazyJob": "lazy",
+    "ContractionJob": "bellman",
 }
 """The module of this room that each kind lives in."""
 

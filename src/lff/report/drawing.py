@@ -63,9 +63,13 @@ class Picture:
                     log=panel.log,
                     legend=False,
                 )
-                axis.set_xlabel(_steps_label(self.task))
+                axis.set_xlabel(panel.x or _steps_label(self.task))
+                if panel.log_x:
+                    axis.set_xscale("log")
+                    axis.xaxis.set_minor_formatter(NullFormatter())
+                else:
+                    axis.xaxis.set_major_locator(round_ticks())
                 axis.xaxis.set_major_formatter(FuncFormatter(short_number))
-                axis.xaxis.set_major_locator(round_ticks())
             case "bars":
                 curves = Curves(rows, metric=panel.metric)
                 ends = {n: values_of(curves, n, self.task, "last") for n in self.variants}

@@ -21,6 +21,7 @@ from lff.stats.kinds import InSeeds as InSeeds
 from lff.stats.kinds import Monotone as Monotone
 from lff.stats.kinds import Point as Point
 from lff.stats.kinds import Slope as Slope
+from lff.stats.power_law import SlopeIs as SlopeIs
 from lff.stats.published import Published as Published
 from lff.stats.published import read_published as read_published
 from lff.stats.tables import Row as Row

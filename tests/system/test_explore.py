@@ -203,6 +203,34 @@ def test_presets_tour_and_noise_button(opened):
     assert numbers(opened)["samples"] != shown["samples"]
 
 
+def test_the_tour_says_what_is_to_be_seen(opened):
+    def visit(number):
+        opened.evaluate(f"document.querySelectorAll('[data-state]')[{number - 1}].click()")
+        text = opened.evaluate("document.getElementById('tour-say').textContent")
+        assert text == TOUR[number - 1].text
+        return numbers(opened)
+
+    large, small, between, floor, linear, scaled = map(visit, range(1, 7))
+    assert large["lff"]["trainError"] < 0.1 < 0.2 < large["mlp"]["trainError"]
+    assert all(a > 5 * b for a, b in zip(*spectra(large, "lff", "mlp"), strict=True))
+    assert all(a < b for a, b in zip(*spectra(small, "lff", "mlp"), strict=True))
+    assert small["lff"]["error"] < small["mlp"]["error"]
+    close(between["lff"]["fit"], between["mlp"]["fit"], absolute=0.05)
+    visit(4)
+    for log in (-4, -2.52):
+        shown = move(opened, sigma=log)
+        close(shown["lff"]["spectrum"][1:17], floor["lff"]["spectrum"][1:17], relative=0.1)
+    order = [
+        shown["lff"]["spectrum"].index(max(shown["lff"]["spectrum"])) for shown in (floor, linear)
+    ]
+    assert order == [0, 1]
+    close(scaled["lff"]["fit"], small["lff"]["fit"], absolute=1e-9)
+
+
+def spectra(shown, *names):
+    return [shown[name]["spectrum"][8:33] for name in names]
+
+
 def test_what_is_written_is_what_is_computed(opened):
     shown = move(opened, sigma=-1)
     cells = opened.evaluate(

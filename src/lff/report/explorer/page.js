@@ -39,7 +39,9 @@ function setState(changes) {
 const zipped = (xs, ys) => ys.map((value, i) => [xs[i], value]);
 const DEGREES = angles(POINTS + 1).map((_, j) => (360 * j) / POINTS - 180);
 const around = (values) => zipped(DEGREES, DEGREES.map((_, j) => values[(j + POINTS / 2) % POINTS]));
-const byFrequency = (values) => zipped(values.map((_, k) => k), values.slice(0, SHOWN + 1));
+// frequencies that are zero but for rounding are left out: they are never learned
+const byFrequency = (net, name) =>
+  net[name].slice(0, SHOWN + 1).map((value, k) => [k, value]).filter(([k]) => net.times[k] < Infinity);
 const CIRCLE = (label) => linearAxis(-180, 180, [-180, -90, 0, 90, 180], label, "°");
 const FREQUENCY = linearAxis(0, SHOWN, [0, 4, 8, 12, 16, 20, 24, 28, 32], "frequency k (swings around the circle)");
 
@@ -52,10 +54,10 @@ function draw(numbers) {
     [of(lff), "s0 strong"],
   ];
   const dots = (name) => [
-    [byFrequency(mlp[name]), "f7", 2],
-    [byFrequency(lff[name]), "f0", 2.5],
+    [byFrequency(mlp, name), "f7", 2],
+    [byFrequency(lff, name), "f0", 2.5],
   ];
-  const spectral = (name) => ({ lines: curves((net) => byFrequency(net[name])), dots: dots(name) });
+  const spectral = (name) => ({ lines: curves((net) => byFrequency(net, name)), dots: dots(name) });
   plot(byId("kernel-plot"), CIRCLE("angle between two inputs"), linearAxis(-1, 1.05, [-1, -0.5, 0, 0.5, 1], "k(θ) / k(0)"), {
     lines: curves((net) => around(net.kernel)),
   });

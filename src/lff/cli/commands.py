@@ -6,6 +6,7 @@ from typing import Any
 from lff.cli.audit import audit_command
 from lff.cli.compare import compare
 from lff.cli.doctor import doctor
+from lff.cli.explore import explore
 from lff.cli.export import export_command
 from lff.cli.play import play
 from lff.cli.presets import presets
@@ -37,4 +38,5 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "tune": tune_command,
     "experiment": experiment,
     "report": report,
+    "explore": explore,
 }

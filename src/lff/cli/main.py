@@ -10,7 +10,7 @@ from lff.core.exit_codes import exit_code
 
 GROUPS = {"experiment": "Experiments: every figure and claim, one command each."}
 """Commands that have commands of their own, in ``cli/<name>.py``; they start without torch."""
-LIGHT = ("report",)
+LIGHT = ("report", "explore")
 """Commands in ``cli/<name>.py`` that start without torch."""
 _DESCRIPTION = "Learned Fourier features for reinforcement learning."
 

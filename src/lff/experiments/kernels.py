@@ -98,7 +98,8 @@ class CircleKernelJob:
     """Lemma 1's kernel and its spectrum on circles of several numbers of points.
 
     Each number of points is a draw: nothing here is random.  Rows: ``kernel`` by degree,
-    ``eigenvalue`` (over n) of the last by frequency, ``highest eigenvalue`` (over n) by number of points.
+    ``eigenvalue`` (over n) by frequency for the last number, ``highest eigenvalue`` (over n) by
+    number of points.
     """
 
     sigma: float

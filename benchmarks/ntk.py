@@ -140,14 +140,15 @@ def main():
     for name, module in other_modules(width).items():
         ratios[name], gaps[name] = speed(module, x[: max(2, points // 4)], rounds)
         print(f"{name}: {ratios[name]:.2f}x the loop", flush=True)
+    nets = {w: lff(w) for w in (width // 8, width // 4, width // 2, width, 2 * width)}
     curves = {
         "points": {
             n: statistics.median(seconds(lambda n=n: empirical_ntk(net, many[:n]), rounds))
             for n in (points // 4, points, 4 * points, 16 * points)
         },
         "width": {
-            w: statistics.median(seconds(lambda w=w: empirical_ntk(lff(w), x), rounds))
-            for w in (width // 8, width // 4, width // 2, width, 2 * width)
+            w: statistics.median(seconds(lambda net=net: empirical_ntk(net, x), rounds))
+            for w, net in nets.items()
         },
     }
     for axis, curve in curves.items():

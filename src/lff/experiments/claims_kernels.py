@@ -7,7 +7,7 @@ from lff.experiments.lem_lemmas import lazy_job
 from lff.stats.kinds import InSeeds
 from lff.stats.power_law import SlopeIs
 
-LIMITS = {f"{n} hidden layers, infinite": n for n in (1, 2, 3)}
+LIMITS = {f"{n} hidden layers, infinite": n for n in (2, 3)}
 FINITE = "3 hidden layers of 1024"
 CONCAT = (0.001, 0.01, 0.1, 1.0)
 NET = "two-layer network"
@@ -65,11 +65,11 @@ EXPERIMENTS = (
                 first=4,
                 last=64,
             )
-            for letter, name in zip("abc", (*[*LIMITS][1:], FINITE), strict=True)
+            for letter, name in zip("abc", (*LIMITS, FINITE), strict=True)
         ),
         panels=(Panel(metric="eigenvalue", log=True, x="frequency k", log_x=True),),
         notes="ReLU, no biases, the unit circle. The limits have no randomness: circles of 256 to "
-        "512 points are their draws. With one hidden layer odd frequencies from 3 on are zero.",
+        "512 points are their draws.",
     ),
     Experiment(
         name="claim-concat",

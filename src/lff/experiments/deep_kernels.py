@@ -19,6 +19,9 @@ from lff.ntk import circle, circle_spectrum, empirical_ntk, relu_ntk
 GAIN = math.sqrt(2)
 """Scale of the weights, √2/√fan_in: it keeps the size of ReLU features."""
 
+HIGHEST = 128
+"""Frequencies above are left out of the tables."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DeepKernelJob:
@@ -135,8 +138,8 @@ class NetKernelJob:
 
 
 def spectrum_rows(seed: int, values: Tensor, tail: int) -> list[JobRow]:
-    """Return the rows of a spectrum."""
-    kept = log_spaced(len(values) - 1)
+    """Return the rows of a spectrum, up to the same frequency for all numbers of points."""
+    kept = log_spaced(min(len(values) - 1, HIGHEST))
     first, last = values[1].item(), values[tail].item()
     return [
         *rows_of(seed, "eigenvalue", kept, values[kept].tolist()),

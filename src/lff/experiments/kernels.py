@@ -98,7 +98,8 @@ class CircleKernelJob:
     """Lemma 1's kernel and its spectrum on circles of several numbers of points.
 
     Each number of points is a draw: nothing here is random.  Rows: ``kernel`` by degree,
-    ``eigenvalue`` (over n) by frequency, ``highest eigenvalue`` (over n) by number of points.
+    ``eigenvalue`` (over n) by frequency for the last number, ``highest eigenvalue`` (over n) by
+    number of points.
     """
 
     sigma: float
@@ -129,9 +130,10 @@ class CircleKernelJob:
             x = circle(size)
             values = circle_spectrum(fourier_ntk(x, x, self.sigma)).eigenvalues / size
             values = values.clamp_min(ROUNDING)
-            kept = log_spaced(size // 2)
             found += rows_of(seed, "kernel", degrees, curve)
-            found += rows_of(seed, "eigenvalue", kept, values[kept].tolist())
+            if size == self.sizes[-1]:
+                kept = log_spaced(size // 2)
+                found += rows_of(seed, "eigenvalue", kept, values[kept].tolist())
             for k in (1, 8):
                 found.append(JobRow(seed, size, f"eigenvalue {k}", values[k].item()))
             found.append(JobRow(seed, size, "highest eigenvalue", values[-1].item()))

@@ -33,8 +33,8 @@ class LazyJob:
     widths: tuple[int, ...] = (64, 128, 256, 512, 1024, 2048, 4096)
     draws: int = 10
     points: int = 16
-    steps: int = 200
-    """Gradient steps."""
+    steps: int = 800
+    """Gradient steps: the more, the nearer to the flow that Lemma 2 is of."""
     looks: int = 10
 
     def __post_init__(self) -> None:

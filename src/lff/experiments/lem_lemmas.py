@@ -138,7 +138,7 @@ EXPERIMENTS = (
             Panel(metric=metric, log=True, x="width m", log_x=True)
             for metric in ("error of the prediction", "error, own kernel")
         ),
-        notes="Gradient descent, 200 steps, on 16 points of the circle; targets of frequencies 1, "
+        notes="Gradient descent, 800 steps, on 16 points of the circle; targets of frequencies 1, "
         "2 and 4; σ = 2 without 2π. The own kernel is the network's at the start.",
     ),
     Experiment(

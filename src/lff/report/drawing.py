@@ -66,6 +66,7 @@ class Picture:
                 axis.set_xlabel(panel.x or _steps_label(self.task))
                 if panel.log_x:
                     axis.set_xscale("log")
+                    axis.xaxis.set_major_locator(_log_locator(*axis.get_xlim()))
                     axis.xaxis.set_minor_formatter(NullFormatter())
                 else:
                     axis.xaxis.set_major_locator(round_ticks())
@@ -256,13 +257,15 @@ def short_number(value: float, _: object = None) -> str:
 def power_of_ten(value: float, _: object = None) -> str:
     """Write a tick of a logarithmic axis.
 
-    >>> power_of_ten(100), power_of_ten(1e6), power_of_ten(0.001)
-    ('100', '10⁶', '0.001')
+    >>> power_of_ten(100), power_of_ten(1e6), power_of_ten(0.001), power_of_ten(5e-4)
+    ('100', '10⁶', '0.001', '5·10⁻⁴')
     """
     if 0.001 <= value < 10_000:
         return f"{value:.4g}"
-    exponent = round(float(np.log10(value))) if value > 0 else 0
-    return f"10{str(exponent).translate(_POWERS)}"
+    exponent = int(np.floor(np.log10(value) + 1e-9)) if value > 0 else 0
+    first = f"{value / 10.0**exponent:.3g}" if value > 0 else "1"
+    power = f"10{str(exponent).translate(_POWERS)}"
+    return power if first == "1" else f"{first}·{power}"
 
 
 def _legend(figure: Figure, rows: Sequence[Row]) -> None:

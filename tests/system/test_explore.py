@@ -241,6 +241,9 @@ def test_what_is_written_is_what_is_computed(opened):
     for k, row in enumerate(cells):
         assert math.isclose(spoken(row[1]), shown["lff"]["spectrum"][k], rel_tol=0.06)
         assert math.isclose(spoken(row[4]), shown["mlp"]["times"][k], rel_tol=0.06)
+    move(opened, depth=1)  # without biases its odd frequencies above 1 have no eigenvalue
+    third = "document.querySelector('#eigenvalues tr:nth-child(4)').innerText.split(/\\s+/)"
+    assert opened.evaluate(third)[-2:] == ["0", "never"]
 
 
 SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")

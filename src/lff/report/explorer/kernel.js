@@ -137,6 +137,15 @@ function breakEven(net, k) {
   return 10 ** high;
 }
 
+// The same, searched again only when something that it depends on has moved.
+const remembered = { key: "", value: null };
+function breakEvenOf({ fourierDim, depth, concat, trained, radius }) {
+  const net = { fourierDim, depth, concat, trained, radius };
+  const key = JSON.stringify(net);
+  if (key !== remembered.key) Object.assign(remembered, { key, value: breakEven(net, 16) });
+  return remembered.value;
+}
+
 // σ below which the concatenated input outweighs the waves
 const sigmaFloor = (net) => (net.concat ? 1 / (TWO_PI * Math.sqrt(net.fourierDim / 2)) : null);
 
@@ -165,7 +174,7 @@ function compute(state) {
   const noise = noiseOf(state.seed, SAMPLES);
   const stride = POINTS / SAMPLES;
   const samples = noise.map((value, i) => clean[i * stride] + state.noise * value);
-  const result = { state, clean, samples, floor: sigmaFloor(state), breakEven: breakEven(state, 16) };
+  const result = { state, clean, samples, floor: sigmaFloor(state), breakEven: breakEvenOf(state) };
   for (const [name, kernel] of Object.entries(KERNELS)) {
     const values = normalized(kernel, state, POINTS);
     const spectrum = spectrumOf(values);

@@ -91,7 +91,7 @@ function say(numbers) {
   byId("spectrum-say").textContent =
     `Now frequency 16 has ${short(lff.spectrum[16] / own)} of the largest eigenvalue; ` +
     `in the MLP ${short(mlp.spectrum[16] / Math.max(...mlp.spectrum))}.`;
-  const odd = state.depth === 1 ? " With one hidden layer the MLP never learns odd frequencies above 1." : "";
+  const odd = state.depth === 1 ? " One hidden layer without biases never learns odd frequencies above 1 (MLP)." : "";
   byId("times-say").textContent = `Now ${faster(lff.times[16] / mlp.times[16], "frequency 16 is learned")}.${odd}`;
   byId("fit-say").textContent =
     `Now, error to the true curve: LFF ${short(lff.error)}, MLP ${short(mlp.error)}; ` +
@@ -108,7 +108,10 @@ function say(numbers) {
 function tabulate({ lff, mlp }) {
   const rows = Array.from({ length: 17 }, (_, k) => {
     const row = document.createElement("tr");
-    const cells = [lff.spectrum[k], lff.times[k], mlp.spectrum[k], mlp.times[k]];
+    const cells = [lff, mlp].flatMap(({ spectrum, times }) => [
+      times[k] === Infinity ? 0 : spectrum[k], // zero but for rounding
+      times[k],
+    ]);
     const head = document.createElement("th");
     head.scope = "row";
     head.textContent = String(k);

@@ -58,7 +58,6 @@ def test_readme_states_the_verdict_of_an_experiment(name, claim):
     assert f"**{verdict.outcome}**" in line
     assert f"`lff experiment run {name}`" in line
     numbers = verdict.because.split(": ")[-1].partition(", margin")[0]
-<<<<<<< HEAD
     assert numbers in line.replace("\\|", "|")
 
 
@@ -69,8 +68,6 @@ def test_the_committed_page_states_the_computed_verdicts():
         verdict = claim.judge(rows)
         assert escape(verdict.because) in page
         assert all(escape(line) in page for line in verdict.details)
-=======
-    assert numbers in line
 
 
 THEORY = ("lem1", "lem2", "lem3", "thm1", "fig3a", "fig3bc", "fig4-left", "fig4-right", "new-t1")
@@ -84,4 +81,3 @@ def test_the_page_on_theory_states_every_verdict(name):
     for claim in find_experiment(name).claims:
         line = f"| `{name}` | {claim.name}: {claim.text} | **{claim.judge(rows).outcome}** |"
         assert line in page
->>>>>>> f8ba2992492c2183f40455fc7bb8581600282eac

@@ -15,6 +15,7 @@ from lff.cli.rerun import rerun
 from lff.cli.resume import resume
 from lff.cli.show import show
 from lff.cli.sigma import sigma
+from lff.cli.spectrum import spectrum
 from lff.cli.train import train
 from lff.cli.tune import tune_command
 
@@ -34,6 +35,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "export": export_command,
     "presets": presets,
     "sigma": sigma,
+    "spectrum": spectrum,
     "doctor": doctor,
     "tune": tune_command,
     "experiment": experiment,

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import nn
 
 from lff.core.checks import check_scale, check_size
 from lff.core.errors import BadInputError
@@ -15,12 +14,8 @@ from lff.core.experiment import Cost, JobRow, Tell
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs import make
 from lff.experiments.training import TrainJob
-from lff.ntk import empirical_ntk, spectrum
-from lff.ntk.spectrum import frequency
 from lff.training.load import Policy, load, replay_sample
-
-LEADING = 16
-"""Eigenvalues that count as the head of a spectrum."""
+from lff.training.spectra import HEAD, first_critic, look, untrained
 
 
 @dataclass(frozen=True)
@@ -89,9 +84,9 @@ class ReplayKernelJob:
 
     def __post_init__(self) -> None:
         """Check the number."""
-        if check_size("points", self.points) <= LEADING:
+        if check_size("points", self.points) <= HEAD:
             remedy = "use 256"
-            raise BadInputError("points", self.points, f"more than {LEADING}", remedy)
+            raise BadInputError("points", self.points, f"more than {HEAD}", remedy)
 
     def run(self, folder: Path, tell: Tell) -> Iterable[JobRow]:
         """Train to the end, then compute both kernels on the same points."""
@@ -101,22 +96,13 @@ class ReplayKernelJob:
         sample = replay_sample(policy, self.points)
         if sample is None:
             return rows
-        agent = policy.agent
-        x = torch.cat(sample, dim=-1)
-        weights = torch.Generator().manual_seed(stream_seed(config.seed, "weights"))
-        start = type(agent)(config.algo, agent.obs_dim, agent.action_dim, generator=weights)
-        for step, critics in ((0, start.critic), (config.steps, agent.critic)):
-            tail, mean = self._measure(critics.member(0), x)
-            rows.append(JobRow(config.seed, step, "kernel/tail", tail))
-            rows.append(JobRow(config.seed, step, "kernel/frequency", mean))
+        x = torch.cat(sample, dim=-1).double()
+        start = untrained(policy.agent, config.seed)
+        for step, agent in ((0, start), (config.steps, policy.agent)):
+            seen = look(step, first_critic(agent), x)
+            rows.append(JobRow(config.seed, step, "kernel/tail", seen.tail))
+            rows.append(JobRow(config.seed, step, "kernel/frequency", seen.frequency))
         return rows
-
-    def _measure(self, critic: nn.Module, x: torch.Tensor) -> tuple[float, float]:
-        found = spectrum(empirical_ntk(critic.double(), x.double()).ntk)
-        values = found.eigenvalues.clamp_min(0)
-        tail = float(values[LEADING:].sum() / values.sum())
-        waves = frequency(x.double(), found.eigenvectors)
-        return tail, float((values * waves).sum() / values.sum())
 
     def measure(self) -> Cost:
         """As the training."""

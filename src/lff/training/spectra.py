@@ -1,0 +1,117 @@
+"""What a trained critic would learn next, and how rough it is: spectra of runs, from their files.
+
+The kernel is the exact empirical one of the first critic, on points of the run's own replay.  A
+run keeps its last checkpoints only, so that "over training" means: at the start (rebuilt from the
+seed), at the checkpoints that are kept, and at the end.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from lff.algos import SAC
+from lff.core.checks import check_size
+from lff.core.errors import BadInputError
+from lff.core.seeding import stream_seed
+from lff.ntk import empirical_ntk, spectrum
+from lff.ntk.spectrum import frequency
+from lff.training.load import find_run, load, replay_sample
+
+HEAD = 16
+"""Eigenvalues that count as the head of a spectrum."""
+ALONG = 128
+"""Points on a line."""
+HIGH = 4
+"""Waves along a line, from one replayed point to another, from which on they count as many."""
+
+ROUNDING = 1e-12
+"""What is left of a straight line when it is taken off, relative to Q."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A critic at one step."""
+
+    step: int
+    shares: tuple[float, ...]
+    """Eigenvalues of its kernel, largest first, as shares of their sum."""
+    tail: float
+    """Share beyond the first sixteen."""
+    frequency: float
+    """Mean frequency of the eigenvectors, in cycles per unit of the input, by eigenvalue."""
+    waves: tuple[float, ...]
+    """Energy of Q along lines between replayed points, by number of waves, from 1 on."""
+    high: float
+    """Share of that energy in four waves or more."""
+
+
+def read_spectra(path: Path | str, *, points: int = 256, lines: int = 64) -> list[Snapshot]:
+    """Return the run's critic at the start, at the checkpoints that are kept, and at the end."""
+    if check_size("points", points) <= HEAD:
+        raise BadInputError("points", points, f"more than {HEAD}", "use 256")
+    check_size("lines", lines)
+    policy = load(path)
+    sample = replay_sample(policy, points)
+    if sample is None or len(sample[0]) <= HEAD:
+        remedy = "keep its folder replay/"
+        raise BadInputError("run", str(path), f"with {HEAD + 1} replayed points or more", remedy)
+    x = torch.cat(sample, dim=-1).double()
+    return [look(step, first_critic(agent), x, lines=lines) for step, agent in _agents(path)]
+
+
+def look(step: int, critic: nn.Module, x: Tensor, *, lines: int = 64) -> Snapshot:
+    """Return the spectra of one critic on these points."""
+    found = spectrum(empirical_ntk(critic, x).ntk)
+    values = found.eigenvalues.clamp_min(0)
+    shares = values / values.sum()
+    rough = line_energy(critic, x, lines=lines)
+    return Snapshot(
+        step=step,
+        shares=tuple(shares.tolist()),
+        tail=float(shares[HEAD:].sum()),
+        frequency=float((shares * frequency(x, found.eigenvectors)).sum()),
+        waves=tuple(rough.tolist()),
+        high=float(rough[HIGH - 1 :].sum()),
+    )
+
+
+def line_energy(critic: nn.Module, x: Tensor, *, lines: int) -> Tensor:
+    """Return the share of Q's energy by number of waves along random lines, mean over the lines.
+
+    A line runs from one point to another; the straight part of Q between its ends is taken off, or
+    every slope would count as waves.
+    """
+    g = torch.Generator().manual_seed(stream_seed(0, "lines"))
+    ends = torch.randint(len(x), (2, lines), generator=g)
+    t = torch.linspace(0, 1, ALONG, dtype=x.dtype)[:, None, None]
+    with torch.no_grad():
+        q = critic((1 - t) * x[ends[0]] + t * x[ends[1]])[..., 0]
+    size = q.abs().amax(dim=0)
+    q = q - (1 - t[..., 0]) * q[:1] - t[..., 0] * q[-1:]
+    q = torch.where(q.abs() > ROUNDING * size, q, 0.0)
+    power = torch.fft.rfft(q[:-1], dim=0).abs().square()[1:]
+    return (power / power.sum(dim=0).clamp_min(1e-300)).mean(dim=1)
+
+
+def first_critic(agent: SAC) -> nn.Module:
+    """Return a copy of the first critic in float64, as an ordinary network."""
+    return agent.critic.member(0).double()
+
+
+def untrained(agent: SAC, seed: int) -> SAC:
+    """Return the agent as it was before its first update."""
+    weights = torch.Generator().manual_seed(stream_seed(seed, "weights"))
+    return SAC(agent.config, agent.obs_dim, agent.action_dim, generator=weights)
+
+
+def _agents(path: Path | str) -> Iterator[tuple[int, SAC]]:
+    last = load(path)
+    yield 0, untrained(last.agent, last.config.seed)
+    for folder in sorted(find_run(path).checkpoints.glob("step-*")):
+        step = int(folder.name.removeprefix("step-")) if not folder.suffix else last.step
+        if step < last.step:
+            yield step, load(path, checkpoint=step).agent
+    yield last.step, last.agent

@@ -93,7 +93,8 @@ def line_energy(critic: nn.Module, x: Tensor, *, lines: int) -> Tensor:
     q = q - (1 - t[..., 0]) * q[:1] - t[..., 0] * q[-1:]
     q = torch.where(q.abs() > ROUNDING * size, q, 0.0)
     power = torch.fft.rfft(q[:-1], dim=0).abs().square()[1:]
-    return (power / power.sum(dim=0).clamp_min(1e-300)).mean(dim=1)
+    shares: Tensor = (power / power.sum(dim=0).clamp_min(1e-300)).mean(dim=1)
+    return shares
 
 
 def first_critic(agent: SAC) -> nn.Module:

@@ -1,5 +1,6 @@
 """What is declared, without running it."""
 
+import functools
 import subprocess
 import sys
 from collections import Counter
@@ -13,6 +14,11 @@ from lff.experiments.jobs import job_from_dict
 from lff.stats.tables import Row
 
 NAMES = list(list_experiments())
+
+
+@functools.cache
+def cells_of(name, scale):
+    return find_experiment(name).cells(scale)
 
 
 def test_the_figures_of_the_paper_are_there():
@@ -31,9 +37,8 @@ def test_an_unknown_name_gets_the_nearest():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_grids_at_every_scale(name):
-    experiment = find_experiment(name)
     for scale in ("smoke", "laptop", "paper"):
-        cells = experiment.cells(scale)
+        cells = cells_of(name, scale)
         assert cells
         for cell in cells[:3]:
             assert job_from_dict(to_dict(cell.job)) == cell.job
@@ -49,7 +54,7 @@ def test_grids_at_every_scale(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_claims_and_pictures_name_arms_and_metrics_that_there_are(name):
     experiment = find_experiment(name)
-    arms = {cell.variant for cell in experiment.cells("laptop")}
+    arms = {cell.variant for cell in cells_of(name, "laptop")}
     titles = {title for _, title in experiment.metrics}
     for claim in experiment.claims:
         fields = vars(claim)

@@ -17,7 +17,8 @@ import pytest
 from lff.core.config import digest, to_dict
 from lff.core.errors import BadInputError
 from lff.core.exit_codes import ExitCode
-from lff.experiments.pause import PauseJob, TrainJob
+from lff.experiments.pause import PauseJob
+from lff.experiments.training import TrainJob
 from lff.launch.local import launch
 from lff.launch.ray import launch_on_ray
 from tests.launch.processes import descendants
@@ -78,6 +79,7 @@ def checkpoints(folder):
     return sorted(int(name) for name in names if name.isdigit())
 
 
+@pytest.mark.system
 def test_own_cluster_gives_the_tables_and_states_of_the_local_pool(tmp_path):
     broken = TrainJob(small("gym/NoSuchTask-v0"))
     good = [

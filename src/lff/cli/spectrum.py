@@ -11,6 +11,9 @@ from rich.table import Table
 from lff.core.errors import BadInputError
 from lff.training.spectra import HIGH, Snapshot, read_spectra
 
+SMALLEST = 1e-9
+"""Shares below it are rounding, and not drawn."""
+
 
 def spectrum(
     runs: tyro.conf.Positional[tuple[Path, ...]],
@@ -97,6 +100,9 @@ def draw_spectra(found: dict[str, list[Snapshot]], path: Path) -> Path:
     kernel.set(title="kernel on the replay", xlabel="eigenvalue", ylabel="share (dotted: start)")
     lines.set(title="Q along lines", xlabel="waves on the line", ylabel="share of energy")
     rough.set(title=f"Q in {HIGH} waves or more", xlabel="environment steps", ylim=(0, None))
+    for axis in (kernel, lines):
+        axis.set_ylim(bottom=max(SMALLEST, axis.get_ylim()[0]))
+    rough.locator_params(axis="x", nbins=4)
     kernel.legend(frameon=False, fontsize=8)
     return save_figure(figure, path)
 
@@ -105,4 +111,3 @@ def _loglog(
     axis: Any, values: tuple[float, ...], style: str, color: str, label: str | None
 ) -> None:
     axis.loglog(range(1, len(values) + 1), values, style, color=color, label=label)
-    axis.set_ylim(bottom=max(1e-9, axis.get_ylim()[0]))

@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-WORKERS ?= 2
+# tests wait for processes of their own: three keep two cores busy
+WORKERS ?= 3
 SETUP := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help

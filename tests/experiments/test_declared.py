@@ -85,3 +85,13 @@ def test_declarations_need_no_torch():
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "set()", done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_calls_a_scale_the_whole_has_the_same_jobs_above_it(name):
+    experiment = find_experiment(name)
+    if experiment.whole_at == "laptop":
+        one, other = ({c.digest for c in cells_of(name, s)} for s in ("laptop", "paper"))
+        assert one == other
+    assert experiment.is_small("smoke")
+    assert not experiment.is_small("paper")

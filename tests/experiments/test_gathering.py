@@ -9,11 +9,10 @@ from lff.experiments.gathering import (
     gather,
     need_table,
     read_provenance,
-    save_experiment_table,
     table_path,
 )
 from lff.experiments.pause import PauseJob
-from lff.stats.tables import Row, read_table
+from lff.stats.tables import Row, read_table, write_table
 
 CELLS = (Cell("A", "t", PauseJob(number=1)), Cell("B", "t", PauseJob(number=2)))
 EXPERIMENT = Experiment(
@@ -56,7 +55,7 @@ def test_the_largest_scale_is_taken_and_a_missing_table_says_how_to_make_it(tmp_
     for scale in ("smoke", "laptop"):
         rows = [Row("x", "A", "t", 0, 1, "return", 0.1)]
         path = table_path(tmp_path, "x", scale)
-        save_experiment_table(path, rows, provenance={"scale": scale})
+        write_table(path, rows, provenance={"scale": scale})
     assert find_table(tmp_path, "x") == ("laptop", tmp_path / "laptop" / "x.csv")
     assert need_table(tmp_path, "x", "smoke")[0] == "smoke"
     assert read_provenance(tmp_path / "laptop" / "x.csv") == {"scale": "laptop"}

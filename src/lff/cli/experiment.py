@@ -189,7 +189,7 @@ def print_verdicts(
     seeds = len({row.seed for row in rows})
     say = Console(soft_wrap=True, highlight=False).print
     say(f"[bold]{experiment.name}[/] {experiment.title}", markup=True)
-    small = "" if scale == "paper" else "; small scale, not the paper's numbers"
+    small = "; small scale, not the paper's numbers" if experiment.is_small(scale) else ""
     say(f"  scale {scale}, {seeds} seeds, {provenance.get('jobs', '?')} jobs{small}")
     for policy in ("random policy", "zero policy"):
         own = [row for row in rows if row.variant == policy]

@@ -13,9 +13,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from lff.cli.experiment import print_verdicts
 from lff.core.errors import BadInputError, RunError
 from lff.core.experiment import Cell, Experiment, ScaleName
-from lff.experiments.gathering import gather, save_experiment_table, table_path
-from lff.launch.local import OUTCOME, Show, Task, launch, measure
-from lff.launch.worker import LOG, PROGRESS, read_job_table
+from lff.experiments.gathering import gather, table_path
+from lff.launch.files import LOG, OUTCOME, PROGRESS
+from lff.launch.local import Show, Task, launch, measure
+from lff.launch.worker import read_job_table
+from lff.stats.tables import write_table
 from lff.training import versions
 
 PROBES = 3
@@ -91,7 +93,7 @@ def write_table_of(
         "digests": sorted(tables),
         "versions": versions(),
     }
-    save_experiment_table(path, rows, provenance=provenance)
+    write_table(path, rows, provenance=provenance)
     Console(stderr=True, highlight=False).print(f"table: {path}")
     print_verdicts(experiment, rows, scale, provenance)
 

@@ -108,15 +108,16 @@ def _site(
 
 def _entry(name: str, results: Path, scale: ScaleName | None) -> "Entry":
     from lff.experiments import find_experiment
-    from lff.experiments.gathering import find_table, read_experiment_table, read_provenance
+    from lff.experiments.gathering import find_table, read_provenance
     from lff.report import Entry
+    from lff.stats.tables import read_table
 
     experiment = find_experiment(name)
     found = find_table(results, name, scale)
     if found is None:
         return Entry(experiment=experiment)
     at, path = found
-    rows = read_experiment_table(path)
+    rows = read_table(path)
     if not rows:
         remedy = f"run it again: lff experiment run {name} --scale {at}"
         raise BadInputError("table", str(path), "more than a head", remedy)

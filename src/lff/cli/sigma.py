@@ -16,9 +16,8 @@ from torch import Tensor
 from lff.cli.export import check_picture
 from lff.core.checks import check_even_size, check_positive, check_scale, check_size
 from lff.core.errors import BadInputError
-from lff.core.seeding import env_seed, stream_seed
-from lff.envs import make
 from lff.nn import SigmaAdvice, advise_sigma
+from lff.training.random_play import random_batch
 
 GRID = (1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
 BANDS = ((1, 1), (2, 2), (3, 4), (5, 8), (9, None))
@@ -78,26 +77,6 @@ def sigma(
         console.print(_sigma_table(role, one, current=current, lr=lr))
         for line in _advice(role, one, whitened[role].bend, current=current, lr=lr):
             console.print(line)
-
-
-def random_batch(task: str, *, steps: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Return observations and the uniform random actions taken there."""
-    env = make(task, seed=env_seed(seed, "sigma"))
-    stream = torch.Generator().manual_seed(stream_seed(seed, "sigma"))
-    observations, actions = [], []
-    try:
-        obs, _ = env.reset()
-        size = env.action_space.shape or (1,)
-        for _ in range(steps):
-            action = 2 * torch.rand(size, generator=stream) - 1
-            observations.append(torch.as_tensor(obs).clone())
-            actions.append(action)
-            obs, _, terminated, truncated, _ = env.step(action.numpy())
-            if terminated or truncated:
-                obs, _ = env.reset()
-    finally:
-        env.close()
-    return torch.stack(observations), torch.stack(actions)
 
 
 def _both(obs: Tensor, action: Tensor, fourier_dim: int) -> dict[str, SigmaAdvice]:

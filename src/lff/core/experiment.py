@@ -5,6 +5,7 @@ the place of its numbers in the table.  Launchers know jobs alone.  Tables, verd
 pages need none of the code that the jobs run.
 """
 
+import resource
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,15 @@ class JobRow(NamedTuple):
     step: int
     metric: str
     value: float
+
+
+DIVERGED = "diverged"
+"""The metric of a row that says that a job's numbers left the finite ones: a result, no failure."""
+
+
+def has_diverged(rows: Iterable[JobRow]) -> bool:
+    """Tell whether a job's numbers left the finite ones."""
+    return any(row.metric == DIVERGED for row in rows)
 
 
 class Job(Protocol):
@@ -56,6 +66,11 @@ class Cost:
     """Bytes that its process will hold."""
     disk: int
     """Bytes that it will leave."""
+
+
+def memory_here() -> int:
+    """Return the most bytes that this process has held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 @dataclass(frozen=True)
@@ -146,3 +161,10 @@ class Experiment:
     """What is drawn."""
     notes: str = ""
     """What a reader must know: how the small scale differs, what was left out."""
+    whole_at: ScaleName = "paper"
+    """The least scale that is the whole experiment; below it, numbers are not the paper's."""
+
+    def is_small(self, scale: ScaleName) -> bool:
+        """Tell whether a scale is smaller than the whole."""
+        order = [*SCALES]
+        return order.index(scale) < order.index(self.whole_at)

@@ -2,12 +2,10 @@
 
 import functools
 
-import numpy as np
 import torch
 
-from lff.core.seeding import env_seed
-from lff.envs import make
 from lff.nn import advise_sigma
+from lff.training.random_play import random_batch
 
 STEPS = 1_000
 FOURIER_DIM = 128
@@ -17,21 +15,8 @@ FOURIER_DIM = 128
 @functools.cache
 def advised_sigmas(task: str) -> tuple[float, float]:
     """Return σ for the actor's and the critics' input; the same task gives the same numbers."""
-    env = make(task, seed=env_seed(0, "advice"))
-    rng = np.random.default_rng(0)
-    obs, _ = env.reset(seed=env_seed(0, "advice"))
-    seen, done = [], []
-    for _ in range(STEPS):
-        action = rng.uniform(-1, 1, env.action_space.shape or (1,)).astype(np.float32)
-        seen.append(obs)
-        done.append(action)
-        obs, _, terminated, truncated, _ = env.step(action)
-        if terminated or truncated:
-            obs, _ = env.reset(seed=env_seed(1, "advice"))
-    env.close()
-    states = torch.from_numpy(np.stack(seen))
-    both = torch.cat((states, torch.from_numpy(np.stack(done))), dim=-1)
-    return _start(states), _start(both)
+    obs, action = random_batch(task, steps=STEPS, seed=0)
+    return _start(obs), _start(torch.cat((obs, action), dim=-1))
 
 
 def _start(x: torch.Tensor) -> float:

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from lff.core.checks import check_scale, check_size
-from lff.core.errors import BadInputError
-from lff.core.experiment import Cost, JobRow, Tell
+from lff.core.errors import BadInputError, CorruptError
+from lff.core.experiment import Cost, JobRow, Tell, has_diverged
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs import make
 from lff.experiments.training import TrainJob
@@ -36,8 +36,10 @@ class NoiseTestJob:
             check_scale("noises", noise)
 
     def run(self, folder: Path, tell: Tell) -> Iterable[JobRow]:
-        """Train to the end, then play."""
+        """Train to the end, then play; an agent that left the finite numbers does not play."""
         rows = list(self.train.run(folder, tell))
+        if has_diverged(rows):
+            return rows
         config = self.train.config
         policy = load(folder / "run")
         for noise in self.noises:
@@ -91,11 +93,13 @@ class ReplayKernelJob:
     def run(self, folder: Path, tell: Tell) -> Iterable[JobRow]:
         """Train to the end, then compute both kernels on the same points."""
         rows = list(self.train.run(folder, tell))
+        if has_diverged(rows):
+            return rows
         config = self.train.config
         policy = load(folder / "run")
         sample = replay_sample(policy, self.points)
         if sample is None:
-            return rows
+            raise CorruptError(f"{folder / 'run'} has lost its replay; remove the folder")
         x = torch.cat(sample, dim=-1).double()
         start = untrained(policy.agent, config.seed)
         for step, agent in ((0, start), (config.steps, policy.agent)):

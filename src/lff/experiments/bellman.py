@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lff.core.checks import check_scale, check_size
 from lff.core.experiment import Cost, JobRow, Tell
-from lff.experiments.draws import cost_of, start
+from lff.experiments.draws import cost_of, each_draw
 from lff.experiments.kernels import bisect
 from lff.ntk import contraction, fourier_ntk, sigma_bound
 
@@ -47,17 +47,15 @@ class ContractionJob:
         """Draw MDPs."""
         del folder
         found: list[JobRow] = []
-        for seed in range(self.draws):
-            tell(seed / self.draws, f"MDP {seed}")
-            found += self._one(seed)
+        for seed, rng in each_draw(self.draws, tell, what="MDP"):
+            found += self._one(seed, rng)
         return found
 
     def measure(self) -> Cost:
         """Time some draws: their sizes differ."""
         return cost_of(self, tried=4)
 
-    def _one(self, seed: int) -> list[JobRow]:
-        rng = start(seed)
+    def _one(self, seed: int, rng: torch.Generator) -> list[JobRow]:
         low, high = self.states
         states = int(torch.randint(low, high + 1, (), generator=rng))
         gamma = GAMMAS[seed % len(GAMMAS)]

@@ -52,6 +52,7 @@ EXPERIMENTS = (
         name="claim-quadratic",
         title="Do the eigenvalues of an MLP fall quadratically with frequency?",
         source="§4.2",
+        whole_at="laptop",
         cells=quadratic_cells,
         metrics=(("eigenvalue", "eigenvalue"),),
         claims=tuple(
@@ -75,6 +76,7 @@ EXPERIMENTS = (
         name="claim-concat",
         title="Does the concatenated x vanish with width?",
         source="§4.3",
+        whole_at="laptop",
         cells=concat_cells,
         metrics=(("share of x", "share of x at k = 1"),),
         claims=(
@@ -107,6 +109,7 @@ EXPERIMENTS = (
         name="claim-lazy",
         title="Is the output zero at initialisation, and the kernel constant over training?",
         source="§4.1",
+        whole_at="laptop",
         cells=lazy_cells,
         metrics=(
             ("output at the start", "output at the start"),

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from lff.core.checks import check_scale, check_size, check_sizes
 from lff.core.experiment import Cost, JobRow, Tell
-from lff.experiments.draws import cost_of, rows_of, start
+from lff.experiments.draws import cost_of, each_draw, rows_of
 from lff.experiments.kernels import log_spaced
 from lff.nn import ConstantFeatures, LearnedFourierFeatures, LinearFeatures, NetConfig
 from lff.ntk import circle, circle_spectrum, empirical_ntk, relu_ntk
@@ -59,9 +59,7 @@ class DeepKernelJob:
         """Draw fronts, and networks if these are finite."""
         del folder
         found: list[JobRow] = []
-        for seed in range(self.draws):
-            tell(seed / self.draws, f"draw {seed}")
-            rng = start(seed)
+        for seed, rng in each_draw(self.draws, tell):
             x = circle(self.sizes[seed % len(self.sizes)])
             front = self._front(rng)
             limit = normalised(relu_ntk(x, hidden_layers=self.hidden, front=front).ntk)
@@ -126,9 +124,8 @@ class NetKernelJob:
         del folder
         found: list[JobRow] = []
         x = circle(self.points)
-        for seed in range(self.draws):
-            tell(seed / self.draws, f"draw {seed}")
-            net = self.net.build(2, 1, generator=start(seed)).double()
+        for seed, rng in each_draw(self.draws, tell):
+            net = self.net.build(2, 1, generator=rng).double()
             found += spectrum_rows(seed, normalised(empirical_ntk(net, x).ntk), self.tail)
         return found
 

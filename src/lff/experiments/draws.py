@@ -1,15 +1,14 @@
 """What jobs of the theory share: one job makes all its draws, and takes seconds."""
 
-import resource
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from lff.core.experiment import Cost, JobRow
+from lff.core.experiment import Cost, JobRow, Tell, memory_here
 
 
 def cost_of(job: Any, *, tried: int = 1) -> Cost:
@@ -18,7 +17,7 @@ def cost_of(job: Any, *, tried: int = 1) -> Cost:
     tried = min(tried, job.draws)
     list(replace(job, draws=tried).run(Path(), lambda *_: None))
     seconds = (time.perf_counter() - start) * job.draws / tried
-    return Cost(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, 2**20)
+    return Cost(seconds, memory_here(), 2**20)
 
 
 def rows_of(seed: int, metric: str, steps: Iterable[int], values: Iterable[float]) -> list[JobRow]:
@@ -27,6 +26,15 @@ def rows_of(seed: int, metric: str, steps: Iterable[int], values: Iterable[float
         JobRow(seed, int(step), metric, float(value))
         for step, value in zip(steps, values, strict=True)
     ]
+
+
+def each_draw(
+    draws: int, tell: Tell, *, what: str = "draw"
+) -> Iterator[tuple[int, torch.Generator]]:
+    """Yield every draw's seed and randomness, telling how far the job is."""
+    for seed in range(draws):
+        tell(seed / draws, f"{what} {seed}")
+        yield seed, start(seed)
 
 
 def start(seed: int) -> torch.Generator:

@@ -35,6 +35,7 @@ EXPERIMENTS = (
         name="fig1",
         title="Does σ set how fine a detail the network fits?",
         source="Figure 1, right",
+        whole_at="laptop",
         cells=cells,
         metrics=(
             ("train error", "train error"),

@@ -51,6 +51,7 @@ EXPERIMENTS = (
         name="fig3a",
         title="Is the kernel of networks of width 1024 that of Lemma 1?",
         source="Figure 3a",
+        whole_at="laptop",
         cells=cells_a,
         metrics=(
             ("kernel", "kernel"),
@@ -74,6 +75,7 @@ EXPERIMENTS = (
         name="fig3bc",
         title="What does σ do to the kernel and to its spectrum?",
         source="Figure 3b and c",
+        whole_at="laptop",
         cells=cells_bc,
         metrics=(
             ("kernel", "kernel"),

@@ -45,6 +45,7 @@ EXPERIMENTS = (
         name="fig4-left",
         title="What does σ do to the spectrum of an infinitely wide deep network?",
         source="Figure 4, left",
+        whole_at="laptop",
         cells=left_cells,
         metrics=(("eigenvalue", "eigenvalue"), ("tail eigenvalue", "eigenvalue, k = 16")),
         claims=(
@@ -87,6 +88,7 @@ EXPERIMENTS = (
         name="fig4-right",
         title="Do networks of width 1024 have the spectrum of the limit?",
         source="Figure 4, right",
+        whole_at="laptop",
         cells=right_cells,
         metrics=(
             ("eigenvalue", "eigenvalue"),

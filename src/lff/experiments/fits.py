@@ -1,6 +1,5 @@
 """Jobs that fit a network to noisy points: Figure 1 (right)."""
 
-import resource
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lff.core.checks import check_size
-from lff.core.experiment import Cost, JobRow, Tell
+from lff.core.experiment import Cost, JobRow, Tell, memory_here
 from lff.nn import Ensemble, NetConfig
 
 POINTS, NOISE, DENSE, LR = 16, 0.3, 401, 1e-3
@@ -70,7 +69,7 @@ class FitJob:
         piece = FitJob(net=self.net, seeds=self.seeds, steps=TRIED, every=TRIED)
         piece.run(Path(), lambda *_: None)
         seconds = (time.perf_counter() - start) * self.steps / TRIED
-        return Cost(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, 2**20)
+        return Cost(seconds, memory_here(), 2**20)
 
 
 def _look(

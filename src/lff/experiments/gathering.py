@@ -7,7 +7,7 @@ from typing import Any
 
 from lff.core.errors import BadInputError
 from lff.core.experiment import SCALES, Cell, Experiment, JobRow, ScaleName
-from lff.stats.tables import Row, read_table, write_table
+from lff.stats.tables import Row
 
 POLICIES = {"random return": "random policy", "zero return": "zero policy"}
 """Metrics of jobs that are the return of a policy of their own."""
@@ -62,18 +62,6 @@ def _row(name: str, cell: Cell, row: JobRow, titles: Mapping[str, str]) -> Row |
         return None
     title = f"{titles[base]}{bracket}{index}"
     return Row(name, cell.variant, cell.task, row.seed, row.step, title, row.value)
-
-
-def save_experiment_table(
-    path: Path, rows: Sequence[Row], *, provenance: Mapping[str, Any]
-) -> None:
-    """Write table and sidecar; nothing in the table depends on clock or machine."""
-    write_table(path, rows, provenance=provenance)
-
-
-def read_experiment_table(path: Path) -> list[Row]:
-    """Read an experiment's table."""
-    return read_table(path)
 
 
 def read_provenance(path: Path) -> dict[str, Any]:

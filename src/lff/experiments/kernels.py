@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from lff.core.checks import check_scale, check_size, check_sizes
 from lff.core.experiment import Cost, JobRow, Tell
-from lff.experiments.draws import cost_of, rows_of, start
+from lff.experiments.draws import cost_of, each_draw, rows_of, start
 from lff.nn import LearnedFourierFeatures
 from lff.ntk import circle, circle_spectrum, empirical_ntk, fourier_ntk, relu_ntk
 
@@ -53,17 +53,15 @@ class MonteCarloJob:
         """Draw networks."""
         del folder
         found: list[JobRow] = []
-        for seed in range(self.draws):
-            tell(seed / self.draws, f"draw {seed}")
-            found += self._angles(seed) if self.angles else self._widths(seed)
+        for seed, rng in each_draw(self.draws, tell):
+            found += self._angles(seed, rng) if self.angles else self._widths(seed, rng)
         return found
 
     def measure(self) -> Cost:
         """Time one draw."""
         return cost_of(self)
 
-    def _widths(self, seed: int) -> list[JobRow]:
-        rng = start(seed)
+    def _widths(self, seed: int, rng: torch.Generator) -> list[JobRow]:
         x = torch.randn(self.points, self.dim, generator=rng, dtype=torch.float64)
         x /= x.norm(dim=1, keepdim=True)
         limit = fourier_ntk(x, x, self.sigma)
@@ -76,8 +74,7 @@ class MonteCarloJob:
             seed, "ratio", self.widths, ratios
         )
 
-    def _angles(self, seed: int) -> list[JobRow]:
-        rng = start(seed)
+    def _angles(self, seed: int, rng: torch.Generator) -> list[JobRow]:
         degrees = list(range(0, 181, self.angles))
         angle = torch.tensor(degrees, dtype=torch.float64).deg2rad()
         x = torch.stack((angle.cos(), angle.sin()), dim=1)
@@ -219,9 +216,7 @@ class CirculantJob:
         """Measure it."""
         del folder
         found: list[JobRow] = []
-        for seed in range(self.draws):
-            tell(seed / self.draws, f"draw {seed}")
-            rng = start(seed)
+        for seed, rng in each_draw(self.draws, tell):
             values = [dft_residual(self._matrix(size, rng)) for size in self.sizes]
             found += rows_of(seed, "residual", self.sizes, values)
         return found
@@ -289,9 +284,7 @@ class ConcatShareJob:
         del folder
         x = circle(self.points)
         found: list[JobRow] = []
-        for seed in range(self.draws):
-            tell(seed / self.draws, f"draw {seed}")
-            rng = start(seed)
+        for seed, rng in each_draw(self.draws, tell):
             shares = []
             for size in self.fourier_dims:
                 layer = LearnedFourierFeatures(2, size, sigma=self.sigma, generator=rng).double()

@@ -59,6 +59,7 @@ EXPERIMENTS = (
         name="new-t1",
         title="Is the layer at the paper's σ more than linear, at initialisation?",
         source="beyond the paper",
+        whole_at="laptop",
         cells=cells,
         metrics=(
             ("eigenvalue", "eigenvalue"),

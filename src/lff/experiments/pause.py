@@ -1,13 +1,12 @@
 """The job that does nothing: what launchers cost, and what they survive, is measured with it."""
 
-import resource
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from lff.core.checks import check_scale, check_size
-from lff.core.experiment import Cost, JobRow, Tell
+from lff.core.experiment import Cost, JobRow, Tell, memory_here
 
 
 @dataclass(frozen=True)
@@ -35,5 +34,4 @@ class PauseJob:
 
     def measure(self) -> Cost:
         """Return what was asked for."""
-        here = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        return Cost(self.seconds, here, 1000)
+        return Cost(self.seconds, memory_here(), 1000)

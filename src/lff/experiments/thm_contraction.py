@@ -24,6 +24,7 @@ EXPERIMENTS = (
         name="thm1",
         title="From which σ on is the Bellman update a contraction?",
         source="Theorem 1",
+        whole_at="laptop",
         cells=cells,
         metrics=(
             ("coupling", "coupling"),

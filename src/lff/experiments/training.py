@@ -1,18 +1,18 @@
 """The job that trains an agent; its run directory is ``run/`` inside the job's."""
 
 import math
-import resource
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from lff.algos import SAC
 from lff.core.errors import NonFiniteError
-from lff.core.experiment import Cost, JobRow, Tell
+from lff.core.experiment import DIVERGED, Cost, JobRow, Tell, memory_here
 from lff.data import Batch
 from lff.envs import make
 from lff.store import RunDir, read_rows
@@ -25,8 +25,8 @@ TRIED_UPDATES = 10
 TRIED_STEPS = 200
 EPISODE = 1000
 """Steps of an evaluation's episode, where the task does not say."""
-TOLD_EVERY = 1.0
-"""Seconds between two reports of progress."""
+TOLD_EVERY = 50
+"""Actions between two reports of progress; whoever is told may look less often."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class TrainJob:
         """Time some steps of the simulator and some updates."""
         config = self.config
         env = make(config.env, seed=0, action_repeat=config.action_repeat)
-        shape = env.observation_space.shape, env.action_space.shape
-        obs_dim, action_dim = (int(torch.tensor(size).prod()) for size in shape)
+        spaces = env.observation_space, env.action_space
+        obs_dim, action_dim = (int(np.prod(space.shape)) for space in spaces)
         g = torch.Generator().manual_seed(0)
         agent = SAC(config.algo, obs_dim, action_dim, generator=g)
         size = config.algo.batch_size
@@ -83,10 +83,9 @@ class TrainJob:
         row = 4 * (2 * obs_dim + action_dim + 2)
         kept = min(config.replay_capacity, actions) * row
         weights = sum(value.nbytes for value in agent.state().values())
-        here = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         return Cost(
             seconds=seconds + COMPILE_SECONDS * config.compile,
-            memory=here + kept,
+            memory=memory_here() + kept,
             disk=kept + 2 * weights,
         )
 
@@ -121,7 +120,7 @@ def _outside(path: Path, seed: int, *, diverged: bool, last: int) -> Iterator[Jo
     """Yield what the metrics do not hold: that Q left the numbers, and the simple policies."""
     if diverged:
         yield JobRow(seed, last, "train/q_max", math.inf)
-        yield JobRow(seed, last, "diverged", 1.0)
+        yield JobRow(seed, last, DIVERGED, 1.0)
     for policy, returns in sorted(read_reference(path).items()):
         finite = [r for r in returns if r is not None]
         if finite:
@@ -134,17 +133,13 @@ def _number(value: Any) -> float:
 
 
 def _reporter(steps: int, tell: Tell) -> Any:
-    last = 0.0
-
     def watch(run: OffPolicyRun, event: str) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if event == "eval" or now - last > TOLD_EVERY:
-            last = now
-            seen = f"|Q| {run.at.q_max:.3g}"
-            if run.last_return is not None:
-                seen = f"return {run.last_return:.1f}, {seen}"
-            tell(min(1.0, run.at.env_step / steps), seen)
+        if event == "step" and run.at.agent_step % TOLD_EVERY:
+            return
+        seen = f"|Q| {run.at.q_max:.3g}"
+        if run.last_return is not None:
+            seen = f"return {run.last_return:.1f}, {seen}"
+        tell(min(1.0, run.at.env_step / steps), seen)
 
     return watch
 

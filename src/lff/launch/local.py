@@ -24,8 +24,10 @@ from lff.core.config import digest, to_dict
 from lff.core.errors import InterruptedRunError, RunError
 from lff.core.exit_codes import ExitCode
 from lff.core.experiment import Cost
+from lff.launch.files import OUTCOME
 
-OUTCOME = "outcome.json"
+THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+"""One thread for each job: no oversubscription."""
 FRESH_AFTER = 60.0
 """Seconds of work after which a worker is replaced."""
 TRIES = 20
@@ -173,12 +175,11 @@ class Pool:
         return ended
 
     def _start(self) -> _Worker:
-        one = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         process = subprocess.Popen(
             [sys.executable, "-m", "lff.launch.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **one},
+            env={**os.environ, **THREADS},
             start_new_session=True,  # ctrl-C is for the launcher, which tells the others
         )
         worker = _Worker(process)

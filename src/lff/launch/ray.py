@@ -24,7 +24,8 @@ from typing import Any
 from lff.core.config import to_dict
 from lff.core.errors import BadInputError, InterruptedRunError, RunError
 from lff.core.exit_codes import ExitCode
-from lff.launch.local import OUTCOME, PATIENCE, TRIES, WAIT, Show, Task, unique
+from lff.launch.files import LOG, OUTCOME
+from lff.launch.local import PATIENCE, THREADS, TRIES, WAIT, Show, Task, unique
 
 LOOPBACK = "127.0.0.1"
 AHEAD = 2
@@ -44,7 +45,6 @@ OBJECTS = 100_000_000
 LONGEST_FOLDER = 20
 """Ray's sockets lie deep inside its folder, and a socket's path has at most 107 characters."""
 HOLDER = ".lock-holder.json"
-THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 BIND = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """Without "0" here Ray takes 127.0.0.1 for a mistake, and listens on the network."""
 
@@ -239,7 +239,7 @@ class _Run:
     def _note(self, task: Task, error: object) -> None:
         folder = self.folder / task.digest
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / "log.txt").open("a") as log:
+        with (folder / LOG).open("a") as log:
             print(f"Ray: {error}", file=log)
 
     def _look_who_runs(self) -> None:

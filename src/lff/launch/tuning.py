@@ -17,6 +17,7 @@ from lff.core.checks import check_size
 from lff.core.config import digest
 from lff.core.errors import BadInputError, RunError
 from lff.experiments.training import TrainJob
+from lff.launch.files import LOG
 from lff.launch.local import Task
 from lff.launch.worker import read_job_table
 from lff.stats.intervals import t_interval
@@ -112,7 +113,7 @@ def tune(
             names = tuple(digest(job) for job in part)
             failed = [name for name in names if states[name].state != "done"]
             if failed:
-                log = root / "jobs" / failed[0] / "log.txt"
+                log = root / "jobs" / failed[0] / LOG
                 raise RunError(f"{len(failed)} of {len(names)} jobs failed; look at {log}")
             scores = tuple(score(root / "jobs" / name) for name in names)
             study.tell(trial, sum(scores) / len(scores))

@@ -23,17 +23,11 @@ from typing import Any
 from lff.core.config import to_dict
 from lff.core.errors import RunError
 from lff.core.exit_codes import ExitCode, exit_code
-from lff.core.experiment import JobRow
+from lff.core.experiment import DIVERGED, JobRow, has_diverged
 from lff.experiments.jobs import job_from_dict
+from lff.launch.files import JOB, LOG, OUTCOME, PROGRESS, TABLE
 from lff.store import RunLock, write_bytes, write_json
 
-JOB, TABLE, OUTCOME, PROGRESS, LOG = (
-    "job.json",
-    "table.csv",
-    "outcome.json",
-    "progress.json",
-    "log.txt",
-)
 TOLD_EVERY = 0.5
 """Seconds between two notes of progress."""
 
@@ -66,8 +60,8 @@ def _run(data: Mapping[str, Any], folder: Path) -> None:
     write_json(folder / JOB, to_dict(job))
     rows = list(job.run(folder, _teller(folder)))
     write_bytes(folder / TABLE, table_bytes(rows))
-    diverged = any(row.metric == "diverged" for row in rows)
-    write_json(folder / OUTCOME, {"outcome": "diverged" if diverged else "finished"})
+    outcome = DIVERGED if has_diverged(rows) else "finished"
+    write_json(folder / OUTCOME, {"outcome": outcome})
     (folder / PROGRESS).unlink(missing_ok=True)
 
 

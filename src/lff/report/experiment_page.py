@@ -85,9 +85,9 @@ def legend(entries: Sequence[tuple[str, str, tuple[float, ...]]]) -> Markup:
     return tag("ul", *items, class_="legend")
 
 
-def small_scale(scale: ScaleName) -> list[Markup]:
+def small_scale(experiment: Experiment, scale: ScaleName) -> list[Markup]:
     """Return the warning that a page of a small scale carries."""
-    if scale == "paper":
+    if not experiment.is_small(scale):
         return []
     words = f"Small scale, not the paper's numbers. Scale “{scale}”: {SCALES[scale]}."
     return [tag("p", words, class_="banner")]
@@ -112,7 +112,7 @@ def _header(
         tag("h1", experiment.title),
         tag("div", *chips, class_="chips"),
         tag("p", f"Source: {experiment.source}. Here: {size}.", class_="meta"),
-        *small_scale(scale),
+        *small_scale(experiment, scale),
     ]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from lff.core.errors import BadInputError, StorageError
 from lff.core.experiment import Experiment, Judged, ScaleName
-from lff.report.experiment_page import badge, experiment_page, join_times, small_scale
+from lff.report.experiment_page import badge, experiment_page, join_times
 from lff.report.markup import Markup, command, is_ours, page, section, tag
 from lff.stats import Published, Row
 
@@ -53,13 +53,11 @@ def index_page(entries: Sequence[Entry]) -> str:
     waiting = [entry for entry in entries if not entry.scale]
     outcomes = [verdict.outcome for entry in run for verdict in entry.verdicts]
     chips = [join_times(outcome, outcomes.count(outcome)) for outcome in dict.fromkeys(outcomes)]
-    scales: list[ScaleName] = [entry.scale for entry in run if entry.scale]
-    smallest = next((s for s in scales if s != "paper"), None)
     body = [
         tag("h1", "Learned Fourier features: experiments and verdicts"),
         tag("p", f"{len(run)} of {len(entries)} experiments have been run.", class_="meta"),
         *([tag("div", *chips, class_="chips")] if chips else []),
-        *(_warning(scales) if smallest else []),
+        *_warning(run),
         *([section("Run", *map(_card, run))] if run else []),
         *([section("Not run yet", *map(_waiting, waiting))] if waiting else []),
     ]
@@ -92,12 +90,13 @@ def write_page(path: Path, text: str) -> None:
         raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def _warning(scales: Sequence[ScaleName]) -> list[Markup]:
-    kinds = [*dict.fromkeys(scales)]
-    if len(kinds) == 1:
-        return small_scale(kinds[0])
-    words = f"Scales: {', '.join(kinds)}. Only the scale “paper” has the paper's sizes."
-    return [tag("p", words, class_="banner")]
+def _warning(run: Sequence[Entry]) -> list[Markup]:
+    """Return the line that names what was run smaller than it is."""
+    small = [e for e in run if e.scale is not None and e.experiment.is_small(e.scale)]
+    if not small:
+        return []
+    names = ", ".join(f"{entry.experiment.name} ({entry.scale})" for entry in small)
+    return [tag("p", f"Small scale, not the paper's numbers: {names}.", class_="banner")]
 
 
 def _card(entry: Entry) -> Markup:

@@ -1,0 +1,12 @@
+"""The files in a job's folder, by name."""
+
+JOB = "job.json"
+"""The job itself."""
+LOG = "log.txt"
+"""What it printed, and what stopped it."""
+PROGRESS = "progress.json"
+"""How far it is; gone when it has ended."""
+TABLE = "table.csv"
+"""Its numbers."""
+OUTCOME = "outcome.json"
+"""Written last: a folder that has it is done for good."""

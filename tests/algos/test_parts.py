@@ -5,7 +5,7 @@ import torch
 
 from lff import audit
 from lff.algos import SAC, NoTarget, PolyakTarget, SACConfig
-from lff.algos.adam import Adam, Rule
+from lff.regularizers.adam import Adam, Rule
 from lff.data import Batch
 from lff.nn import ConstantControl, Fourier, MLPTrunk, NetConfig
 from tests.nn.auditing import problems

@@ -8,7 +8,7 @@ from torch.distributions.transforms import TanhTransform
 
 from lff import Fourier, MLPTrunk, NetConfig
 from lff.algos import SAC, FixedAlpha, LearnedAlpha, NoTarget, PolyakTarget, SACConfig
-from lff.algos.adam import Adam, Rule
+from lff.regularizers.adam import Adam, Rule
 from lff.algos.sac import (
     actor_loss,
     alpha_gradient,

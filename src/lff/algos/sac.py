@@ -33,7 +33,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.func import functional_call, grad
 
-from lff.algos.adam import Adam, Rule
+from lff.regularizers.adam import Adam, Rule
 from lff.algos.alpha import FixedAlpha, LearnedAlpha
 from lff.algos.normalize import RunningNorm
 from lff.algos.squashed import split_head, squash
@@ -101,6 +101,9 @@ class SACConfig:
         check_scale("target_noise", self.target_noise, remedy="use 0 for none")
         check_flag("normalize_obs", self.normalize_obs)
         check_combination(self.regularizers)
+        if any(one.penalizes_features for one in self.regularizers):
+            remedy = "leave it out; it is for fitted Q-iteration"
+            raise BadInputError("regularizers", self.regularizers, "without feature penalty", remedy)
         if self.functional and self.target != PolyakTarget():
             why = "left as it is with functional regularization, which takes its place"
             raise BadInputError("target", self.target, why, "drop one of the two")

@@ -4,6 +4,7 @@ from lff.regularizers.base import Regularizer as Regularizer
 from lff.regularizers.base import Rule as Rule
 from lff.regularizers.basis import BasisRule as BasisRule
 from lff.regularizers.combine import check_combination as check_combination
+from lff.regularizers.combine import feature_penalty as feature_penalty
 from lff.regularizers.combine import penalty as penalty
 from lff.regularizers.combine import rules as rules
 from lff.regularizers.combine import wrap as wrap
@@ -13,11 +14,18 @@ from lff.regularizers.dropout import dropout_of as dropout_of
 from lff.regularizers.dropout import update_masks as update_masks
 from lff.regularizers.functional import FunctionalRegularization as FunctionalRegularization
 from lff.regularizers.layer_norm import LayerNorm as LayerNorm
+from lff.regularizers.singular import SingularValuePenalty as SingularValuePenalty
 from lff.regularizers.spectral import SpectralNorm as SpectralNorm
 from lff.regularizers.spectral import power_steps as power_steps
 from lff.regularizers.spectral import spectral_vectors as spectral_vectors
 from lff.regularizers.weight_decay import WeightDecay as WeightDecay
 
 RegularizerConfig = (
-    WeightDecay | BasisRule | Dropout | FunctionalRegularization | SpectralNorm | LayerNorm
+    WeightDecay
+    | BasisRule
+    | Dropout
+    | FunctionalRegularization
+    | SpectralNorm
+    | LayerNorm
+    | SingularValuePenalty
 )

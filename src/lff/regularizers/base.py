@@ -1,8 +1,9 @@
-"""What a regularizer is: a frozen config with three hooks, each of which does nothing by default.
+"""What a regularizer is: a frozen config with a few hooks, each of which does nothing by default.
 
     wrap(network)          once, when a network has been built      dropout, spectral and layer norm
     rule(rule, kind)       once, when its optimizer is made         weight decay, the rule of B
     penalty(q, lagged_q)   in every critic loss                     functional regularization
+    feature_penalty(Φ)     in the loss of fitted Q-iteration        singular values
 
 Networks may be plain or stacked by :class:`lff.Ensemble`; a hook sees each place of the trunk once.
 """
@@ -54,6 +55,8 @@ class Regularizer:
     """When it wraps a network, lowest first, so that the order in a config does not matter."""
     penalizes: ClassVar[bool] = False
     """Whether there is a penalty, for which the lagging critics must be asked."""
+    penalizes_features: ClassVar[bool] = False
+    """Whether there is one on the last hidden layer, which SAC does not look at."""
     where: Where = "both"
     """The networks it works on."""
 
@@ -79,6 +82,10 @@ class Regularizer:
     ) -> Float[Tensor, ""]:
         """Return what is added to the critic loss."""
         return q.new_zeros(())
+
+    def feature_penalty(self, features: Float[Tensor, "critic batch width"]) -> Float[Tensor, ""]:
+        """Return what is added to the loss for the input of the last layer."""
+        return features.new_zeros(())
 
 
 class OwnLinear(nn.Module):

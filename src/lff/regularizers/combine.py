@@ -61,3 +61,14 @@ def penalty(
         if regularizer.penalizes:
             total = total + regularizer.penalty(q, lagged_q)
     return total
+
+
+def feature_penalty(
+    regularizers: Sequence[Regularizer], features: Float[Tensor, "critic batch width"]
+) -> Float[Tensor, ""]:
+    """Return the sum of what regularizers add for the features."""
+    total = features.new_zeros(())
+    for regularizer in regularizers:
+        if regularizer.penalizes_features:
+            total = total + regularizer.feature_penalty(features)
+    return total

@@ -1,0 +1,262 @@
+"""Fitted Q-iteration on an exact MDP, all seeds at once, with instruments that know Q*.
+
+One iteration fixes the targets y = R(s, a) + γ max_a' Q(s', a') by the networks as they are, then
+takes T gradient steps on (Q(s, a) - y)² over batches of transitions.  They come from a buffer that
+grows by what the ε-greedy policy meets, or from all states and actions, with expected targets.
+
+After Fu et al. (2019) and Kumar et al. (2021).  Not stated there, ours: ε, one running episode per
+seed that goes on from iteration to iteration, moments of Adam that are kept.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from lff.core.checks import check_choice, check_positive, check_scale, check_size
+from lff.core.errors import BadInputError
+from lff.core.seeding import stream_seed
+from lff.nn import NetConfig
+from lff.regularizers import RegularizerConfig, feature_penalty, penalty
+from lff.tabular.grid16 import ObservedMDP
+from lff.tabular.gridworld import WALL
+from lff.tabular.learner import Learner
+from lff.tabular.solve import solve, state_values
+
+Data = Literal["buffer", "full"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FQIConfig:
+    """How Q is fitted; the defaults are those of the studies that Figure 13 follows."""
+
+    net: NetConfig = NetConfig()  # noqa: RUF009  frozen, hence shareable
+    """The network, observation in, one Q-value per action out."""
+    regularizers: tuple[RegularizerConfig, ...] = ()
+    """Dropout, weight decay, layer norm, …; functional regularization holds Q near the Q of the
+    targets."""
+    gradient_steps: int = 50
+    """T, steps in an iteration."""
+    lr: float = 5e-3
+    """Adam's learning rate."""
+    batch_size: int = 128
+    """Transitions in a batch."""
+    data: Data = "buffer"
+    """Transitions that were met, or all states and actions with expected targets."""
+    samples: int = 128
+    """New transitions per iteration, for the buffer."""
+    explore: float = 0.1
+    """ε, the chance of an action drawn uniformly."""
+    entropy: float = 0.0
+    """α of the soft maximum in the targets, and in Q*; 0 is the hard maximum."""
+    clip: float = 1e5
+    """Targets are clipped to ± this, so that a diverging Q stays a number."""
+
+    def __post_init__(self) -> None:
+        """Check the values before anything is built."""
+        for name in ("gradient_steps", "batch_size", "samples"):
+            check_size(name, getattr(self, name))
+        check_positive("lr", self.lr, remedy="use 5e-3")
+        check_positive("clip", self.clip, remedy="use 1e5")
+        check_scale("entropy", self.entropy, remedy="use 0 for the hard maximum")
+        check_choice("data", self.data, ("buffer", "full"))
+        if not 0 <= self.explore <= 1:
+            raise BadInputError("explore", self.explore, "in [0, 1]", "use 0.1")
+
+
+def td_loss(
+    q: Float[Tensor, "seed batch action"],
+    action: Int[Tensor, "seed batch"],
+    target: Float[Tensor, "seed batch"],
+) -> Float[Tensor, "seed"]:
+    """Return mean (Q(s, a) - y)² of each seed."""
+    return (chosen(q, action) - target).square().mean(dim=-1)
+
+
+def chosen(
+    q: Float[Tensor, "seed batch action"], action: Int[Tensor, "seed batch"]
+) -> Float[Tensor, "seed batch"]:
+    """Return Q of the actions that were taken."""
+    return q.gather(-1, action[..., None])[..., 0]
+
+
+class FQI(Learner):
+    """The networks of all seeds, their buffers, and the iteration."""
+
+    def __init__(
+        self,
+        task: ObservedMDP,
+        config: FQIConfig,
+        *,
+        seeds: Sequence[int] = (0,),
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        """Build networks and empty buffers; solve the MDP exactly."""
+        super().__init__(
+            config.net,
+            in_features=task.obs.shape[1],
+            out_features=task.mdp.actions,
+            seeds=seeds,
+            lr=config.lr,
+            loss=td_loss,
+            regularizers=config.regularizers,
+            dtype=dtype,
+        )
+        self.task, self.config = task, config
+        self.obs = torch.from_numpy(task.obs).to(dtype)
+        self.q_star = solve(task.mdp, entropy=config.entropy)
+        self.free = np.flatnonzero(~task.grid.at(WALL))
+        self.iteration = 0
+        self._features = any(r.penalizes_features for r in self.regularizers)
+        self._walkers = [_Walker(task, seed) for seed in self.seeds]
+        # states, actions and successors that each seed has met
+        self.met = np.zeros((3, len(self.seeds), 0), dtype=np.int64)
+        if config.data == "full":
+            pairs = np.stack([*np.indices((len(self.free), task.mdp.actions))]).reshape(2, -1)
+            self._pairs = np.stack([self.free[pairs[0]], pairs[1]])
+
+    def q_table(self) -> Float[np.ndarray, "seed state action"]:
+        """Return every seed's Q for all states, in float64."""
+        with torch.no_grad():
+            q: np.ndarray = self(self.obs).double().numpy()
+        return q
+
+    def targets(
+        self, q: Float[np.ndarray, "seed state action"]
+    ) -> Float[np.ndarray, "seed state"]:
+        """Return V of a table of Q, clipped."""
+        limit = self.config.clip
+        return np.clip(state_values(q, entropy=self.config.entropy), -limit, limit)
+
+    def iterate(self) -> None:
+        """Collect, fix the targets, take T gradient steps."""
+        q = self.q_table()
+        if self.config.data == "buffer":
+            self._collect(q)
+        self._project(q)
+        self.iteration += 1
+
+    def transitions(
+        self, q: Float[np.ndarray, "seed state action"]
+    ) -> tuple[Int[np.ndarray, "seed n"], Int[np.ndarray, "seed n"], Float[np.ndarray, "seed n"]]:
+        """Return states, actions and targets of all that a batch may be drawn from."""
+        mdp, limit, count = self.task.mdp, self.config.clip, len(self.seeds)
+        values = self.targets(q)
+        if self.config.data == "full":
+            state, action = (np.broadcast_to(x, (count, len(x))) for x in self._pairs)
+            target = np.take_along_axis(
+                mdp.backup(values).reshape(count, -1), state * mdp.actions + action, axis=-1
+            )
+        else:
+            state, action, following = self.met
+            target = mdp.R[state, action] + mdp.gamma * np.take_along_axis(
+                values, following, axis=-1
+            )
+        return state, action, np.clip(target, -limit, limit)
+
+    def _project(self, q: Float[np.ndarray, "seed state action"]) -> None:
+        state, action, target = (torch.from_numpy(x.copy()) for x in self.transitions(q))
+        steps, batch = self.config.gradient_steps, self.config.batch_size
+        drawn = self.draw_indices(state.shape[1], steps=steps, batch=batch)
+        members = torch.arange(len(self.seeds))[None, :, None]
+        states, actions = state[members, drawn], action[members, drawn]
+        targets = target[members, drawn].to(self.obs.dtype)
+        x = self.obs[states]
+        lagged = torch.from_numpy(q).to(self.obs.dtype)[members, states, actions]
+        for step in range(steps):
+            given = (actions[step], targets[step], lagged[step])
+            self.update(x[step], given, self.draw_masks(batch))
+
+    def _total(
+        self,
+        parameters: Mapping[str, Tensor],
+        x: Tensor,
+        given: tuple[Tensor, ...],
+        masks: Mapping[str, Tensor],
+    ) -> tuple[Tensor, Tensor]:
+        action, target, lagged_q = given
+        if self._features:
+            features, q = self.features(parameters, x, masks)
+            extra = feature_penalty(self.regularizers, features)
+        else:
+            q, extra = self.outputs(parameters, x, masks), 0.0
+        losses = td_loss(q, action, target)
+        extra = extra + penalty(self.regularizers, chosen(q, action), lagged_q)
+        return losses.sum() + extra, losses
+
+    def _collect(self, q: Float[np.ndarray, "seed state action"]) -> None:
+        best = q.argmax(axis=-1)
+        new = [
+            walker.walk(row, self.config.samples, self.config.explore)
+            for walker, row in zip(self._walkers, best, strict=True)
+        ]
+        self.met = np.concatenate([self.met, np.stack(new, axis=1)], axis=-1)
+
+    def state(self) -> dict[str, Tensor]:
+        """Return everything that the next iterations depend on."""
+        walkers = np.stack([walker.state() for walker in self._walkers])
+        extra = {"met": self.met, "walkers": walkers, "iteration": np.array(self.iteration)}
+        return super().state() | {n: torch.from_numpy(x.copy()) for n, x in extra.items()}
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Go on from a state that :meth:`state` gave."""
+        super().restore(state)
+        self.met = state["met"].numpy().copy()
+        self.iteration = int(state["iteration"])
+        for walker, kept in zip(self._walkers, state["walkers"].numpy(), strict=True):
+            walker.restore(kept)
+
+
+class _Walker:
+    """One seed's running episode."""
+
+    def __init__(self, task: ObservedMDP, seed: int) -> None:
+        self._task = task
+        self._ends = _cumulated(task.sampled.probability)
+        self._first = _cumulated(task.mdp.start)
+        self._seed = seed
+        self._at = self._time = 0
+        self._blocks = 0
+
+    def walk(
+        self, best: Int[np.ndarray, "state"], steps: int, explore: float
+    ) -> Int[np.ndarray, "3 step"]:
+        """Take some steps; return states, actions and successors."""
+        name = f"walk/{self._blocks}"  # a stream for each block: no generator's state to keep
+        rng = np.random.default_rng(stream_seed(self._seed, name))
+        self._blocks += 1
+        chance = rng.random((steps, 4))
+        met = np.empty((3, steps), dtype=np.int64)
+        actions = self._task.mdp.actions
+        for i, (first, wanders, other, outcome) in enumerate(chance):
+            if self._time == 0:
+                self._at = _pick(self._first, first)
+            action = int(other * actions) if wanders < explore else int(best[self._at])
+            slot = _pick(self._ends[self._at, action], outcome)
+            following = int(self._task.sampled.next_state[self._at, action, slot])
+            met[:, i] = self._at, action, following
+            self._at, self._time = following, self._time + 1
+            if self._task.horizon is not None and self._time >= self._task.horizon:
+                self._time = 0
+        return met
+
+    def state(self) -> Int[np.ndarray, "3"]:
+        return np.array([self._at, self._time, self._blocks])
+
+    def restore(self, state: Int[np.ndarray, "3"]) -> None:
+        self._at, self._time, self._blocks = map(int, state)
+
+
+def _cumulated(chances: Float[np.ndarray, "*rows k"]) -> Float[np.ndarray, "*rows k"]:
+    """Return sums from the left that end in one exactly, so that padding is never picked."""
+    ends = np.cumsum(chances, axis=-1)
+    return ends / ends[..., -1:]
+
+
+def _pick(ends: Float[np.ndarray, "k"], chance: float) -> int:
+    """Return which interval of a cumulative distribution a number of [0, 1) falls into."""
+    return int(np.searchsorted(ends, chance, side="right"))

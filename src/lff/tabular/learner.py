@@ -1,0 +1,206 @@
+"""Networks of all seeds, fitted as one batched computation.
+
+A :class:`Learner` holds one network for each seed, stacked, and their Adam.  Members share no
+weights and Adam works entry by entry, so that training them together equals training them one
+after another; each seed's weights, batches and masks come from streams of its own.  Fitted
+Q-iteration and the supervised studies are loops around :meth:`Learner.update`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.func import functional_call, grad_and_value
+
+from lff.core.checks import check_positive, check_size
+from lff.core.errors import BadInputError, BadTypeError
+from lff.core.seeding import stream_seed
+from lff.nn import Ensemble, NetConfig, Network
+from lff.regularizers import Regularizer, check_combination, rules, wrap
+from lff.regularizers.adam import Adam
+from lff.regularizers.dropout import MaskedDropout
+from lff.regularizers.spectral import power_steps, spectral_vectors
+
+SETTLING = 200
+"""Power iterations before training, so that where they began does not matter."""
+Loss = Callable[..., Float[Tensor, "seed"]]
+"""Outputs (seed, batch, out) and what belongs to them in; one loss for each seed out."""
+
+
+def squared_error(
+    output: Float[Tensor, "seed batch out"], target: Float[Tensor, "seed batch out"]
+) -> Float[Tensor, "seed"]:
+    """Return the mean squared error of each seed."""
+    return (output - target).square().mean(dim=(1, 2))
+
+
+class WithFeatures(nn.Module):
+    """A network that also gives what goes into its last layer."""
+
+    def __init__(self, network: nn.Module) -> None:
+        """Keep the network; its trunk must be a chain of layers."""
+        super().__init__()
+        if not isinstance(network, Network) or not isinstance(network.trunk, nn.Sequential):
+            remedy = "use MLPTrunk"
+            raise BadTypeError("the trunk", network, "a chain of layers, to see features", remedy)
+        self.network = network
+
+    def forward(self, x: Float[Tensor, "*batch in"]) -> tuple[Tensor, Tensor]:
+        """Return features and output."""
+        *body, head = self.network.trunk  # type: ignore[misc]
+        features = self.network.front(x)
+        for layer in body:
+            features = layer(features)
+        return features, head(features)
+
+
+class Learner:
+    """One network for each seed, and how they are moved."""
+
+    def __init__(
+        self,
+        config: NetConfig,
+        *,
+        in_features: int,
+        out_features: int,
+        seeds: Sequence[int],
+        lr: float,
+        loss: Loss = squared_error,
+        regularizers: Sequence[Regularizer] = (),
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        """Build the networks, each from its own seed, and their optimizer."""
+        if not seeds or len({*seeds}) != len(seeds):
+            raise BadInputError("seeds", tuple(seeds), "different, one or more", "use range(5)")
+        check_combination(regularizers)
+        self.seeds = tuple(seeds)
+        self.loss = loss
+        self.regularizers = tuple(regularizers)
+        members = [
+            config.build(in_features, out_features, generator=self._stream(seed, "network"))
+            for seed in self.seeds
+        ]
+        self.networks = Ensemble(members).to(dtype)
+        wrap(self.networks, self.regularizers, "critic", generator=self._stream(0, "wrap"))
+        self.networks.requires_grad_(False)  # noqa: FBT003  gradients come from torch.func
+        self.parameters = dict(self.networks.named_parameters())
+        self._vectors = spectral_vectors(self.networks)
+        if self._vectors:
+            for _ in range(SETTLING):
+                power_steps(self.networks, self.parameters | self._vectors)
+        rate = check_positive("lr", lr, remedy="use 1e-3 to start")
+        self.adam = Adam(
+            self.parameters, rules(self.networks, self.regularizers, "critic", lr=rate)
+        )
+        self.draws = {seed: self._stream(seed, "batches") for seed in self.seeds}
+
+    @staticmethod
+    def _stream(seed: int, name: str) -> torch.Generator:
+        return torch.Generator().manual_seed(stream_seed(seed, f"learner/{name}"))
+
+    def __call__(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "seed *batch out"]:
+        """Return every network's output on the same input."""
+        return self.networks(x)
+
+    def draw_indices(self, size: int, *, steps: int, batch: int) -> Int[Tensor, "step seed batch"]:
+        """Draw batches of ``steps`` updates from ``size`` items, each seed from its own stream."""
+        check_size("batch", batch)
+        drawn = [
+            torch.randint(check_size("size", size), (steps, batch), generator=self.draws[seed])
+            for seed in self.seeds
+        ]
+        return torch.stack(drawn, dim=1)
+
+    def draw_masks(self, batch: int) -> dict[str, Tensor]:
+        """Draw the dropout masks of one update; none without dropout."""
+        return {
+            f"{name}.mask": torch.stack(
+                [
+                    (torch.rand(batch, module.width, generator=self.draws[seed]) >= module.p)
+                    / (1 - module.p)
+                    for seed in self.seeds
+                ]
+            )
+            for name, module in self.networks.named_modules()
+            if isinstance(module, MaskedDropout)
+        }
+
+    def update(
+        self,
+        x: Float[Tensor, "seed batch in"],
+        given: tuple[Tensor, ...],
+        masks: Mapping[str, Tensor],
+    ) -> Float[Tensor, "seed"]:
+        """Do one step of Adam on ``loss(output, *given)``; return each seed's loss before it."""
+        with torch.no_grad():
+            if self._vectors:
+                power_steps(self.networks, self.parameters | self._vectors)
+        gradients, (_, losses) = grad_and_value(self._total, has_aux=True)(
+            self.parameters, x, given, masks
+        )
+        with torch.no_grad():
+            self.adam.step(gradients)
+        return losses
+
+    def _total(
+        self,
+        parameters: Mapping[str, Tensor],
+        x: Tensor,
+        given: tuple[Tensor, ...],
+        masks: Mapping[str, Tensor],
+    ) -> tuple[Tensor, Tensor]:
+        losses = self.loss(self.outputs(parameters, x, masks), *given)
+        return losses.sum(), losses
+
+    def outputs(
+        self,
+        parameters: Mapping[str, Tensor],
+        x: Float[Tensor, "seed batch in"],
+        masks: Mapping[str, Tensor] | None = None,
+    ) -> Float[Tensor, "seed batch out"]:
+        """Return each network's output on its own input, with these parameters."""
+        output: Tensor = self._call(self.networks.stacked, "", parameters, x, masks)
+        return output
+
+    def features(
+        self,
+        parameters: Mapping[str, Tensor],
+        x: Float[Tensor, "seed batch in"],
+        masks: Mapping[str, Tensor] | None = None,
+    ) -> tuple[Float[Tensor, "seed batch width"], Float[Tensor, "seed batch out"]]:
+        """Return what goes into the last layer, and the output."""
+        both: tuple[Tensor, Tensor] = self._call(
+            WithFeatures(self.networks.stacked), "network.", parameters, x, masks
+        )
+        return both
+
+    def _call(
+        self,
+        module: nn.Module,
+        prefix: str,
+        parameters: Mapping[str, Tensor],
+        x: Tensor,
+        masks: Mapping[str, Tensor] | None,
+    ) -> Any:
+        tensors = {**parameters, **self._vectors, **(masks or {})}
+        own = {prefix + name.removeprefix("stacked."): value for name, value in tensors.items()}
+        return functional_call(module, own, (x,))
+
+    def state(self) -> dict[str, Tensor]:
+        """Return everything that training depends on: live tensors, and states of generators."""
+        tensors = {f"network/{name}": value for name, value in self.parameters.items()}
+        tensors |= {f"vector/{name}": value for name, value in self._vectors.items()}
+        tensors |= {f"adam/{name}": value for name, value in self.adam.state().items()}
+        return tensors | {
+            f"draws/{seed}": generator.get_state() for seed, generator in self.draws.items()
+        }
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Go on from a state that :meth:`state` gave, in place."""
+        for name, value in self.state().items():
+            if name.startswith("draws/"):
+                self.draws[int(name.removeprefix("draws/"))].set_state(state[name].cpu())
+            else:
+                value.copy_(state[name])

@@ -121,7 +121,7 @@ def training_jobs(steps: int, first_seed: int) -> list[object]:
             ),
             reference_episodes=1,
         )
-        for number in range(2)
+        for number in range(4)
     ]
 
 
@@ -138,7 +138,7 @@ def measure_gain(rounds: int, steps: int) -> tuple[list[float], dict[str, float]
     """Let one worker and two take turns with the same kind of jobs."""
     one, two = [], []
     for number in range(rounds):
-        jobs = training_jobs(steps, 2 * number)
+        jobs = training_jobs(steps, 4 * number)
         one.append(jobs_per_hour(jobs, 1))
         two.append(jobs_per_hour(jobs, 2))
     rates = {"one": round(statistics.median(one), 1), "two": round(statistics.median(two), 1)}

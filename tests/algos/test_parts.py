@@ -5,9 +5,9 @@ import torch
 
 from lff import audit
 from lff.algos import SAC, NoTarget, PolyakTarget, SACConfig
-from lff.regularizers.adam import Adam, Rule
 from lff.data import Batch
 from lff.nn import ConstantControl, Fourier, MLPTrunk, NetConfig
+from lff.regularizers.adam import Adam, Rule
 from tests.nn.auditing import problems
 
 NET = NetConfig(Fourier(fourier_dim=128, sigma=0.01), MLPTrunk((16,)))

@@ -128,7 +128,10 @@ def test_merging_and_mixing_keep_the_matrix():
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: MDP([[[0.5, 0.4]], [[0, 1]]], [0, 0], 0.9), r"sum of P\[0, 0\] must be 1, got 0.9"),
+        (
+            lambda: MDP([[[0.5, 0.4]], [[0, 1]]], [0, 0], 0.9),
+            r"sum of P\[0, 0\] must be 1, got 0.9",
+        ),
         (lambda: MDP([[[1.5, -0.5]], [[0, 1]]], [0, 0], 0.9), "must be probabilities .* got -0.5"),
         (lambda: MDP([[[np.nan, 1]], [[0, 1]]], [0, 0], 0.9), "must be probabilities"),
         (lambda: MDP([[[1, 0, 0]], [[0, 1, 0]]], [0, 0], 0.9), r"shape of P .* \(2, 1, 3\)"),
@@ -137,7 +140,10 @@ def test_merging_and_mixing_keep_the_matrix():
         (lambda: MDP([[[0, 1]], [[0, 1]]], [0, 0], 1.0), r"gamma must be in \[0, 1\), got 1.0"),
         (lambda: MDP([[[0, 1]], [[0, 1]]], [0, 0], 0.5, [1.0, 1.0]), "sum of start must be 1"),
         (lambda: MDP([[[0, 1]], [[0, 1]]], [0, 0], 0.5, [1.0]), r"shape of start .* \(2,\)"),
-        (lambda: Transitions([[[2]], [[0]]], [[[1.0]], [[1.0]]]), "successor .* from 0 to 1, got 2"),
+        (
+            lambda: Transitions([[[2]], [[0]]], [[[1.0]], [[1.0]]]),
+            "successor .* from 0 to 1, got 2",
+        ),
         (lambda: solve(random_mdp(0), entropy=-1), "entropy"),
         (lambda: solve(random_mdp(0), tolerance=0), "tolerance must be above 0"),
         (lambda: soft_policy(np.zeros((1, 2)), entropy=0), "entropy must be above 0"),

@@ -2,8 +2,8 @@
 
 SAC's parameters have ``requires_grad`` off, because its gradients come from ``torch.func``, and its
 optimizer is its own.  The audit is shown networks that share the agent's memory, with
-``requires_grad`` on for exactly those tensors that :class:`~lff.regularizers.adam.Adam` moves, and an
-optimizer of torch's that holds them at Adam's rates and counts.
+``requires_grad`` on for exactly those tensors that :class:`~lff.regularizers.adam.Adam` moves, and
+an optimizer of torch's that holds them at Adam's rates and counts.
 """
 
 import copy
@@ -13,9 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lff.regularizers.adam import Adam
 from lff.algos.sac import SAC
 from lff.nn import Parts, register_unpacker
+from lff.regularizers.adam import Adam
 
 TARGET = "target/"
 """How the names of the target's tensors begin in :meth:`SAC.state`."""

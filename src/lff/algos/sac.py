@@ -33,7 +33,6 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.func import functional_call, grad
 
-from lff.regularizers.adam import Adam, Rule
 from lff.algos.alpha import FixedAlpha, LearnedAlpha
 from lff.algos.normalize import RunningNorm
 from lff.algos.squashed import split_head, squash
@@ -56,6 +55,7 @@ from lff.regularizers import (
     update_masks,
     wrap,
 )
+from lff.regularizers.adam import Adam, Rule
 from lff.regularizers.base import Role
 
 Masks = Mapping[str, Mapping[str, Tensor]]
@@ -103,7 +103,9 @@ class SACConfig:
         check_combination(self.regularizers)
         if any(one.penalizes_features for one in self.regularizers):
             remedy = "leave it out; it is for fitted Q-iteration"
-            raise BadInputError("regularizers", self.regularizers, "without feature penalty", remedy)
+            raise BadInputError(
+                "regularizers", self.regularizers, "without feature penalty", remedy
+            )
         if self.functional and self.target != PolyakTarget():
             why = "left as it is with functional regularization, which takes its place"
             raise BadInputError("target", self.target, why, "drop one of the two")

@@ -28,6 +28,7 @@ HOMES = {
     "NetKernelJob": "deep_kernels",
     "LazyJob": "lazy",
     "ContractionJob": "bellman",
+    "FQIJob": "fqi",
 }
 """The module of this room that each kind lives in."""
 

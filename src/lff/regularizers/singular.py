@@ -39,9 +39,10 @@ class SingularValuePenalty(Regularizer):
             raise BadInputError("where", self.where, "critic", "it acts on Q-networks alone")
 
     def feature_penalty(self, features: Float[Tensor, "critic batch width"]) -> Float[Tensor, ""]:
-        """c Σ_i [σ_max² - σ_min²]."""
+        """C Σ_i [σ_max² - σ_min²]."""
         values = torch.linalg.svdvals(features)
         spread = values[:, 0].square()
         if self.smallest:
             spread = spread - values[:, -1].square()
-        return self.coefficient * spread.sum()
+        total: Tensor = self.coefficient * spread.sum()
+        return total

@@ -24,7 +24,7 @@ from lff.nn import NetConfig
 from lff.regularizers import RegularizerConfig, feature_penalty, penalty
 from lff.tabular.grid16 import ObservedMDP
 from lff.tabular.gridworld import WALL
-from lff.tabular.learner import Learner
+from lff.tabular.learner import Learner, check_seeds
 from lff.tabular.solve import solve, state_values
 
 Data = Literal["buffer", "full"]
@@ -89,48 +89,44 @@ class FQI(Learner):
 
     def __init__(
         self,
-        task: ObservedMDP,
+        task: ObservedMDP | Sequence[ObservedMDP],
         config: FQIConfig,
         *,
         seeds: Sequence[int] = (0,),
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        """Build networks and empty buffers; solve the MDP exactly."""
+        """Build networks and empty buffers; solve exactly the MDP, or one MDP for each seed."""
+        self.tasks = _one_for_each(task, len(check_seeds(seeds)))
+        first = self.tasks[0]
         super().__init__(
             config.net,
-            in_features=task.obs.shape[1],
-            out_features=task.mdp.actions,
+            in_features=first.obs.shape[1],
+            out_features=first.mdp.actions,
             seeds=seeds,
             lr=config.lr,
             loss=td_loss,
             regularizers=config.regularizers,
             dtype=dtype,
         )
-        self.task, self.config = task, config
-        self.obs = torch.from_numpy(task.obs).to(dtype)
-        self.q_star = solve(task.mdp, entropy=config.entropy)
-        self.free = np.flatnonzero(~task.grid.at(WALL))
+        self.config = config
+        self.obs = torch.from_numpy(np.stack([one.obs for one in self.tasks])).to(dtype)
+        solved = {id(one): solve(one.mdp, entropy=config.entropy) for one in self.tasks}
+        self.q_star = np.stack([solved[id(one)] for one in self.tasks])
+        self.free = np.stack([np.flatnonzero(~one.grid.at(WALL)) for one in self.tasks])
+        """The cells that are no wall, (seed, cell)."""
         self.iteration = 0
         self._features = any(r.penalizes_features for r in self.regularizers)
-        self._walkers = [_Walker(task, seed) for seed in self.seeds]
+        if self._features:
+            self._seen()  # refuses networks whose features it cannot see
+        self._walkers = [_Walker(*both) for both in zip(self.tasks, self.seeds, strict=True)]
         # states, actions and successors that each seed has met
         self.met = np.zeros((3, len(self.seeds), 0), dtype=np.int64)
-        if config.data == "full":
-            pairs = np.stack([*np.indices((len(self.free), task.mdp.actions))]).reshape(2, -1)
-            self._pairs = np.stack([self.free[pairs[0]], pairs[1]])
 
     def q_table(self) -> Float[np.ndarray, "seed state action"]:
         """Return every seed's Q for all states, in float64."""
         with torch.no_grad():
-            q: np.ndarray = self(self.obs).double().numpy()
+            q: np.ndarray = self.outputs(self.parameters, self.obs).double().numpy()
         return q
-
-    def targets(
-        self, q: Float[np.ndarray, "seed state action"]
-    ) -> Float[np.ndarray, "seed state"]:
-        """Return V of a table of Q, clipped."""
-        limit = self.config.clip
-        return np.clip(state_values(q, entropy=self.config.entropy), -limit, limit)
 
     def iterate(self) -> None:
         """Collect, fix the targets, take T gradient steps."""
@@ -144,32 +140,38 @@ class FQI(Learner):
         self, q: Float[np.ndarray, "seed state action"]
     ) -> tuple[Int[np.ndarray, "seed n"], Int[np.ndarray, "seed n"], Float[np.ndarray, "seed n"]]:
         """Return states, actions and targets of all that a batch may be drawn from."""
-        mdp, limit, count = self.task.mdp, self.config.clip, len(self.seeds)
-        values = self.targets(q)
+        limit = self.config.clip
+        values = np.clip(state_values(q, entropy=self.config.entropy), -limit, limit)
         if self.config.data == "full":
-            state, action = (np.broadcast_to(x, (count, len(x))) for x in self._pairs)
-            target = np.take_along_axis(
-                mdp.backup(values).reshape(count, -1), state * mdp.actions + action, axis=-1
-            )
+            actions = self.tasks[0].mdp.actions
+            state = np.repeat(self.free, actions, axis=-1)
+            action = np.tile(np.arange(actions), self.free.shape)
+            backups = [one.mdp.backup(v) for one, v in zip(self.tasks, values, strict=True)]
+            target = np.stack([t[s, a] for t, s, a in zip(backups, state, action, strict=True)])
         else:
             state, action, following = self.met
-            target = mdp.R[state, action] + mdp.gamma * np.take_along_axis(
-                values, following, axis=-1
+            target = np.stack(
+                [
+                    one.mdp.R[s, a] + one.mdp.gamma * v[n]
+                    for one, v, s, a, n in zip(
+                        self.tasks, values, state, action, following, strict=True
+                    )
+                ]
             )
         return state, action, np.clip(target, -limit, limit)
 
     def _project(self, q: Float[np.ndarray, "seed state action"]) -> None:
-        state, action, target = (torch.from_numpy(x.copy()) for x in self.transitions(q))
+        state, action, target = (torch.from_numpy(x) for x in self.transitions(q))
         steps, batch = self.config.gradient_steps, self.config.batch_size
         drawn = self.draw_indices(state.shape[1], steps=steps, batch=batch)
         members = torch.arange(len(self.seeds))[None, :, None]
         states, actions = state[members, drawn], action[members, drawn]
         targets = target[members, drawn].to(self.obs.dtype)
-        x = self.obs[states]
+        x = self.obs[members, states]
         lagged = torch.from_numpy(q).to(self.obs.dtype)[members, states, actions]
         for step in range(steps):
             given = (actions[step], targets[step], lagged[step])
-            self.update(x[step], given, self.draw_masks(batch))
+            self.step(x[step], given, self.draw_masks(batch))
 
     def _total(
         self,
@@ -183,7 +185,8 @@ class FQI(Learner):
             features, q = self.features(parameters, x, masks)
             extra = feature_penalty(self.regularizers, features)
         else:
-            q, extra = self.outputs(parameters, x, masks), 0.0
+            q = self.outputs(parameters, x, masks)
+            extra = q.new_zeros(())
         losses = td_loss(q, action, target)
         extra = extra + penalty(self.regularizers, chosen(q, action), lagged_q)
         return losses.sum() + extra, losses
@@ -209,6 +212,17 @@ class FQI(Learner):
         self.iteration = int(state["iteration"])
         for walker, kept in zip(self._walkers, state["walkers"].numpy(), strict=True):
             walker.restore(kept)
+
+
+def _one_for_each(task: ObservedMDP | Sequence[ObservedMDP], count: int) -> tuple[ObservedMDP, ...]:
+    tasks = (task,) * count if isinstance(task, ObservedMDP) else tuple(task)
+    if len(tasks) != count:
+        raise BadInputError("the number of tasks", len(tasks), f"one, or {count}", "one per seed")
+    shapes = {(one.obs.shape, one.mdp.R.shape, int(one.grid.at(WALL).sum())) for one in tasks}
+    if len(shapes) > 1:
+        remedy = "take grids of one size with as many walls"
+        raise BadInputError("the tasks", sorted(shapes), "of one shape", remedy)
+    return tasks
 
 
 class _Walker:
@@ -254,7 +268,7 @@ class _Walker:
 def _cumulated(chances: Float[np.ndarray, "*rows k"]) -> Float[np.ndarray, "*rows k"]:
     """Return sums from the left that end in one exactly, so that padding is never picked."""
     ends = np.cumsum(chances, axis=-1)
-    return ends / ends[..., -1:]
+    return np.asarray(ends / ends[..., -1:])
 
 
 def _pick(ends: Float[np.ndarray, "k"], chance: float) -> int:

@@ -9,7 +9,6 @@ that code is kept because it shapes the observations, another is an option:
    that is part of the exact MDP, and hence of Q*.
 """
 
-import itertools
 import random
 from dataclasses import dataclass
 from typing import Literal
@@ -82,13 +81,15 @@ def _draw_grid(seed: int) -> Grid:
 
     Python's generator and this order of the draws make seed 0 the published grid.
     """
-    rng = random.Random(seed)  # noqa: S311  a map, not a secret
+    rng = random.Random(seed)
     start = (SIZE // 2, SIZE // 2)
-    free = [cell for cell in itertools.product(range(SIZE), repeat=2) if cell != start]
+    cells = [(x, y) for x in range(SIZE) for y in range(SIZE)]
+    free = [cell for cell in cells if cell != start]
     walls = rng.sample(free, int(SIZE * SIZE * WALL_SHARE))
     free = [cell for cell in free if cell not in walls]
     candidates = rng.sample(free, SIZE * SIZE // 4)
     goal = max(candidates, key=lambda cell: np.hypot(cell[0] - start[0], cell[1] - start[1]))
     # a drawn cell is (x, y), that is (column, row)
+    placed: list[tuple[str, list[tuple[int, int]]]]
     placed = [(START, [start]), (WALL, walls), (GOAL, [goal])]
     return from_cells((SIZE, SIZE), [(t, [(y, x) for x, y in c]) for t, c in placed])

@@ -21,10 +21,8 @@ from lff.nn import Ensemble, NetConfig, Network
 from lff.regularizers import Regularizer, check_combination, rules, wrap
 from lff.regularizers.adam import Adam
 from lff.regularizers.dropout import MaskedDropout
-from lff.regularizers.spectral import power_steps, spectral_vectors
+from lff.regularizers.spectral import FIRST_ITERATIONS, power_steps, spectral_vectors
 
-SETTLING = 200
-"""Power iterations before training, so that where they began does not matter."""
 Loss = Callable[..., Float[Tensor, "seed"]]
 """Outputs (seed, batch, out) and what belongs to them in; one loss for each seed out."""
 
@@ -34,6 +32,13 @@ def squared_error(
 ) -> Float[Tensor, "seed"]:
     """Return the mean squared error of each seed."""
     return (output - target).square().mean(dim=(1, 2))
+
+
+def check_seeds(seeds: Sequence[int]) -> tuple[int, ...]:
+    """Return the seeds, which must be different."""
+    if not seeds or len({*seeds}) != len(seeds):
+        raise BadInputError("seeds", tuple(seeds), "different, one or more", "use range(5)")
+    return tuple(seeds)
 
 
 class WithFeatures(nn.Module):
@@ -72,10 +77,8 @@ class Learner:
         dtype: torch.dtype = torch.float32,
     ) -> None:
         """Build the networks, each from its own seed, and their optimizer."""
-        if not seeds or len({*seeds}) != len(seeds):
-            raise BadInputError("seeds", tuple(seeds), "different, one or more", "use range(5)")
         check_combination(regularizers)
-        self.seeds = tuple(seeds)
+        self.seeds = check_seeds(seeds)
         self.loss = loss
         self.regularizers = tuple(regularizers)
         members = [
@@ -83,18 +86,31 @@ class Learner:
             for seed in self.seeds
         ]
         self.networks = Ensemble(members).to(dtype)
-        wrap(self.networks, self.regularizers, "critic", generator=self._stream(0, "wrap"))
+        wrap(self.networks, self.regularizers, "critic")
         self.networks.requires_grad_(False)  # noqa: FBT003  gradients come from torch.func
         self.parameters = dict(self.networks.named_parameters())
         self._vectors = spectral_vectors(self.networks)
-        if self._vectors:
-            for _ in range(SETTLING):
-                power_steps(self.networks, self.parameters | self._vectors)
+        self._draw_vectors()
         rate = check_positive("lr", lr, remedy="use 1e-3 to start")
         self.adam = Adam(
             self.parameters, rules(self.networks, self.regularizers, "critic", lr=rate)
         )
         self.draws = {seed: self._stream(seed, "batches") for seed in self.seeds}
+        self._with_features: WithFeatures | None = None
+        self.step = self.update
+        """What loops call: :meth:`update`, or what a compiler made of it."""
+
+    def _draw_vectors(self) -> None:
+        """Draw the vectors of spectral normalisation anew, each seed its own, and settle them.
+
+        Where they start matters: all singular values of an orthogonal layer are equal.
+        """
+        for name, value in self._vectors.items():
+            for member, seed in enumerate(self.seeds):
+                drawn = torch.randn(value.shape[-1], generator=self._stream(seed, name))
+                value[member] = drawn / drawn.norm()
+        for _ in range(FIRST_ITERATIONS if self._vectors else 0):
+            power_steps(self.networks, {**self.parameters, **self._vectors})
 
     @staticmethod
     def _stream(seed: int, name: str) -> torch.Generator:
@@ -102,7 +118,8 @@ class Learner:
 
     def __call__(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "seed *batch out"]:
         """Return every network's output on the same input."""
-        return self.networks(x)
+        output: Tensor = self.networks(x)
+        return output
 
     def draw_indices(self, size: int, *, steps: int, batch: int) -> Int[Tensor, "step seed batch"]:
         """Draw batches of ``steps`` updates from ``size`` items, each seed from its own stream."""
@@ -136,13 +153,14 @@ class Learner:
         """Do one step of Adam on ``loss(output, *given)``; return each seed's loss before it."""
         with torch.no_grad():
             if self._vectors:
-                power_steps(self.networks, self.parameters | self._vectors)
+                power_steps(self.networks, {**self.parameters, **self._vectors})
         gradients, (_, losses) = grad_and_value(self._total, has_aux=True)(
             self.parameters, x, given, masks
         )
         with torch.no_grad():
             self.adam.step(gradients)
-        return losses
+        each: Tensor = losses
+        return each
 
     def _total(
         self,
@@ -171,10 +189,13 @@ class Learner:
         masks: Mapping[str, Tensor] | None = None,
     ) -> tuple[Float[Tensor, "seed batch width"], Float[Tensor, "seed batch out"]]:
         """Return what goes into the last layer, and the output."""
-        both: tuple[Tensor, Tensor] = self._call(
-            WithFeatures(self.networks.stacked), "network.", parameters, x, masks
-        )
+        both: tuple[Tensor, Tensor] = self._call(self._seen(), "network.", parameters, x, masks)
         return both
+
+    def _seen(self) -> WithFeatures:
+        if self._with_features is None:
+            self._with_features = WithFeatures(self.networks.stacked)
+        return self._with_features
 
     def _call(
         self,
@@ -190,6 +211,7 @@ class Learner:
 
     def state(self) -> dict[str, Tensor]:
         """Return everything that training depends on: live tensors, and states of generators."""
+        tensors: dict[str, Tensor]
         tensors = {f"network/{name}": value for name, value in self.parameters.items()}
         tensors |= {f"vector/{name}": value for name, value in self._vectors.items()}
         tensors |= {f"adam/{name}": value for name, value in self.adam.state().items()}
@@ -199,7 +221,7 @@ class Learner:
 
     def restore(self, state: Mapping[str, Tensor]) -> None:
         """Go on from a state that :meth:`state` gave, in place."""
-        for name, value in self.state().items():
+        for name, value in Learner.state(self).items():
             if name.startswith("draws/"):
                 self.draws[int(name.removeprefix("draws/"))].set_state(state[name].cpu())
             else:

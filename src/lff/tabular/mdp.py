@@ -109,7 +109,7 @@ class MDP:
     """Or (state,), the same for all actions."""
     gamma: float
     """The discount, in [0, 1)."""
-    start: Float[np.ndarray, "state"] = field(default=None)  # type: ignore[assignment]
+    start: Float[np.ndarray, "state"] = field(default=None)  # type: ignore[arg-type]
     """Distribution of the first state; uniform if not told."""
 
     def __post_init__(self) -> None:
@@ -135,24 +135,28 @@ class MDP:
     @property
     def states(self) -> int:
         """How many."""
-        return self.R.shape[0]
+        return int(self.R.shape[0])
 
     @property
     def actions(self) -> int:
         """How many."""
-        return self.R.shape[1]
+        return int(self.R.shape[1])
 
     def backup(
         self, V: Float[np.ndarray, "*batch state"]
     ) -> Float[np.ndarray, "*batch state action"]:
         """Return R + γ P V."""
-        return self.R + self.gamma * self.expect(V)
+        backed_up: np.ndarray = self.R + self.gamma * self.expect(V)
+        return backed_up
 
     def expect(
         self, V: Float[np.ndarray, "*batch state"]
     ) -> Float[np.ndarray, "*batch state action"]:
         """Return P V, the mean of V over the successors."""
-        return np.einsum("...sak,sak->...sa", V[..., self.P.next_state], self.P.probability)
+        mean: np.ndarray = np.einsum(
+            "...sak,sak->...sa", V[..., self.P.next_state], self.P.probability
+        )
+        return mean
 
 
 def _check_distributions(rows: np.ndarray, *, name: str = "P") -> None:

@@ -42,16 +42,16 @@ def q_iterations(mdp: MDP, steps: int, *, entropy: float = 0.0) -> ActionValues:
 
 def state_values(Q: ActionValues, *, entropy: float = 0.0) -> Values:
     """Return max_a Q(s, a), or its soft version α log Σ_a exp(Q / α)."""
-    best = Q.max(axis=-1)
+    best: np.ndarray = Q.max(axis=-1)
     if entropy == 0:
         return best
     rest = np.exp((Q - best[..., None]) / entropy).sum(axis=-1)
-    return best + entropy * np.log(rest)
+    return np.asarray(best + entropy * np.log(rest))
 
 
 def greedy(Q: ActionValues) -> Policy:
     """Return the policy that takes the first of the best actions."""
-    return np.eye(Q.shape[-1])[Q.argmax(axis=-1)]
+    return np.asarray(np.eye(Q.shape[-1])[Q.argmax(axis=-1)])
 
 
 def soft_policy(Q: ActionValues, *, entropy: float) -> Policy:
@@ -59,7 +59,7 @@ def soft_policy(Q: ActionValues, *, entropy: float) -> Policy:
     if entropy <= 0:
         raise BadInputError("entropy", entropy, "above 0", "use greedy(Q) for the hard maximum")
     weight = np.exp((Q - Q.max(axis=-1, keepdims=True)) / entropy)
-    return weight / weight.sum(axis=-1, keepdims=True)
+    return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
 
 
 def uniform_policy(mdp: MDP) -> Policy:
@@ -76,7 +76,7 @@ def evaluate(mdp: MDP, policy: Policy, *, tolerance: float = TOLERANCE) -> Actio
 
 
 def policy_return(
-    mdp: MDP, policy: Policy, *, horizon: int | None = None
+    mdp: MDP, policy: Policy, *, horizon: int | None = None, tolerance: float = TOLERANCE
 ) -> Float[np.ndarray, "*batch"]:
     """Return the expected return of episodes from the start.
 
@@ -85,7 +85,7 @@ def policy_return(
     """
     policy = _check_policy(mdp, policy)
     if horizon is None:
-        values = (policy * evaluate(mdp, policy)).sum(axis=-1)
+        values = (policy * evaluate(mdp, policy, tolerance=tolerance)).sum(axis=-1)
         return np.asarray(values @ mdp.start)
     reward = (policy * mdp.R).sum(axis=-1)
     values = np.zeros(policy.shape[:-1])
@@ -103,7 +103,7 @@ def normalized_return(
     if not high > low:
         remedy = "there is nothing to gain in this MDP; check its rewards"
         raise BadInputError("the optimal return", float(high), f"above {float(low):g}", remedy)
-    return (policy_return(mdp, policy, horizon=horizon) - low) / (high - low)
+    return np.asarray((policy_return(mdp, policy, horizon=horizon) - low) / (high - low))
 
 
 def _fixed_point(

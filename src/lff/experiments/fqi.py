@@ -1,0 +1,131 @@
+"""Jobs of fitted Q-iteration: Figure 13 on Grid16smoothobs, Figure 16b on lava mazes.
+
+All seeds train as one batched computation.  The update is compiled where there is a C++ compiler,
+which changes the last bits of its numbers and not what they say.
+"""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+import torch
+
+from lff.core.checks import check_choice, check_size
+from lff.core.experiment import Cost, JobRow, Tell, memory_here
+from lff.experiments.resuming import Kept
+from lff.tabular import FQI, FQIConfig, Instruments, ObservedMDP, grid16_smooth, lava_grid
+from lff.tabular.grid16 import Sampling
+from lff.training.compiling import compile_update, find_compiler
+
+TaskName = Literal["grid16", "lava"]
+RATIOS = ("effective rank", "largest singular value")
+"""Of these the table also has the end over the start."""
+TRIED = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class FQIJob:
+    """Fit Q by iteration and watch it; every seed of ``lava`` has a maze of its own.
+
+    Rows: what :class:`~lff.tabular.Instruments` sees, at the start and every ``every`` iterations.
+    """
+
+    fqi: FQIConfig
+    """Network, regularizers, T."""
+    task: TaskName = "grid16"
+    """Which MDP."""
+    sampling: Sampling = "as the MDP"
+    """How Grid16's transitions are drawn."""
+    size: int = 64
+    """Cells along each side of a maze."""
+    iterations: int = 300
+    """How many."""
+    every: int = 5
+    """Iterations between two looks."""
+    seeds: int = 5
+    """Networks, and mazes."""
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        for name in ("size", "iterations", "every", "seeds"):
+            check_size(name, getattr(self, name))
+        check_choice("task", self.task, get_args(TaskName))
+        check_choice("sampling", self.sampling, get_args(Sampling))
+
+    def run(self, folder: Path, tell: Tell) -> Iterable[JobRow]:
+        """Iterate to the end, from the newest checkpoint if there is one."""
+        torch.set_num_threads(1)
+        fqi = self._start()
+        instruments = Instruments(fqi)
+        kept = Kept(folder, fqi)
+        if not kept.rows:
+            kept.rows += self._look(instruments)
+        while kept.step < self.iterations:
+            fqi.iterate()
+            if fqi.iteration % self.every == 0 or fqi.iteration == self.iterations:
+                kept.rows += self._look(instruments)
+            kept.at(fqi.iteration)
+            seen = next(row for row in reversed(kept.rows) if row.metric == "mean Q")
+            tell(kept.step / self.iterations, f"mean Q {seen.value:.3g}")
+        return kept.finish() + self._ratios(kept.rows)
+
+    def _start(self) -> FQI:
+        fqi = FQI(self._tasks(), self.fqi, seeds=range(self.seeds))
+        if find_compiler() is not None:
+            fqi.step = compile_update(fqi.update)
+        return fqi
+
+    def _tasks(self) -> ObservedMDP | list[ObservedMDP]:
+        if self.task == "grid16":
+            return grid16_smooth(sampling=self.sampling)
+        return [maze(self.size, seed) for seed in range(self.seeds)]
+
+    def _look(self, instruments: Instruments) -> list[JobRow]:
+        found = instruments.look(features=self.task == "grid16")
+        step = instruments.fqi.iteration
+        return [
+            JobRow(seed, step, metric, float(value))
+            for metric, values in found.items()
+            for seed, value in enumerate(values)
+        ]
+
+    def _ratios(self, rows: list[JobRow]) -> list[JobRow]:
+        """Return the mean of the last fifth of training over that of the second fifth."""
+        found = []
+        fifth = self.iterations / 5
+        for metric in RATIOS:
+            for seed in range(self.seeds):
+                own = [(r.step, r.value) for r in rows if r.metric == metric and r.seed == seed]
+                early = [value for step, value in own if fifth <= step < 2 * fifth]
+                late = [value for step, value in own if step >= 4 * fifth]
+                if early and late:
+                    ratio = float(np.mean(late) / np.mean(early))
+                    found.append(JobRow(seed, self.iterations, f"{metric}, end over start", ratio))
+        return found
+
+    def measure(self) -> Cost:
+        """Time some iterations and a look."""
+        torch.set_num_threads(1)
+        fqi = self._start()
+        instruments = Instruments(fqi)
+        fqi.iterate()
+        start = time.perf_counter()
+        for _ in range(TRIED):
+            fqi.iterate()
+        each = (time.perf_counter() - start) / TRIED
+        start = time.perf_counter()
+        self._look(instruments)
+        look = time.perf_counter() - start
+        seconds = self.iterations * each + (self.iterations // self.every + 1) * look
+        kept = 2 * sum(value.nbytes for value in fqi.state().values())
+        return Cost(seconds, memory_here(), kept)
+
+
+def maze(size: int, seed: int) -> ObservedMDP:
+    """Return a lava maze in which episodes start anywhere, seen by its coordinates."""
+    grid = lava_grid(size, seed=seed)
+    mdp = grid.mdp(start="anywhere")
+    return ObservedMDP(grid, mdp, grid.coordinates(), mdp.P, None)

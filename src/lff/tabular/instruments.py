@@ -1,0 +1,120 @@
+"""What is looked at while Q is fitted: Q against Q*, the return, the rank of the features.
+
+Each instrument gives one number for each seed and changes nothing.
+"""
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from lff.nn import effective_rank
+from lff.regularizers import SingularValuePenalty
+from lff.tabular.fqi import FQI
+from lff.tabular.solve import greedy, policy_return, uniform_policy
+
+STATES = 2_048
+"""States of the buffer whose features are looked at, as Kumar et al. do."""
+TOLERANCE = 1e-3
+"""Of a return that is looked at on the way."""
+
+
+class Instruments:
+    """The looks at one fitted Q-iteration."""
+
+    def __init__(self, fqi: FQI) -> None:
+        """Work out once what returns are compared with."""
+        self.fqi = fqi
+        known: dict[int, tuple[float, float]] = {}
+        for task, q in zip(fqi.tasks, fqi.q_star, strict=True):
+            if id(task) not in known:
+                policies = np.stack([uniform_policy(task.mdp), greedy(q)])
+                low, high = policy_return(task.mdp, policies, horizon=task.horizon)
+                known[id(task)] = float(low), float(high)
+        self._ends = [known[id(task)] for task in fqi.tasks]
+
+    def look(self, *, features: bool = True) -> dict[str, Float[np.ndarray, "seed"]]:
+        """Return all numbers; without the features, whose singular values take longest."""
+        q = self.fqi.q_table()
+        found = self.values(q) | {"return": self.returns(q)}
+        return found | self.singular_values() if features else found
+
+    def values(
+        self, q: Float[np.ndarray, "seed state action"]
+    ) -> dict[str, Float[np.ndarray, "seed"]]:
+        """Q and targets on the transitions that batches are drawn from, and Q against Q*."""
+        state, action, target = self.fqi.transitions(q)
+        members = np.arange(len(q))[:, None]
+        if state.shape[1] == 0:  # nothing met yet: all cells and actions
+            state = np.repeat(self.fqi.free, q.shape[-1], axis=-1)
+            action = np.tile(np.arange(q.shape[-1]), self.fqi.free.shape)
+            target = self.fqi.q_star[members, state, action]
+        here, true = q[members, state, action], self.fqi.q_star[members, state, action]
+        cells = members, self.fqi.free
+        # how many orders of magnitude Q is off; a sum of zero has no order
+        off = np.log10(np.abs(here).mean(axis=-1) / np.abs(true).mean(axis=-1) + 1e-12)
+        return {
+            "mean Q": here.mean(axis=-1),
+            "mean target": target.mean(axis=-1),
+            "mean Q*": true.mean(axis=-1),
+            "magnitude of Q over Q*": off,
+            "error to Q*": np.square(q[cells] - self.fqi.q_star[cells]).mean(axis=(1, 2)),
+        }
+
+    def returns(self, q: Float[np.ndarray, "seed state action"]) -> Float[np.ndarray, "seed"]:
+        """Return of the greedy policy: 0 for the uniform policy, 1 for the optimal one."""
+        found = []
+        for task, table, (low, high) in zip(self.fqi.tasks, q, self._ends, strict=True):
+            reached = policy_return(
+                task.mdp, greedy(table), horizon=task.horizon, tolerance=TOLERANCE
+            )
+            found.append((float(reached) - low) / (high - low))
+        return np.array(found)
+
+    def singular_values(self) -> dict[str, Float[np.ndarray, "seed"]]:
+        """Effective rank, largest and smallest singular value of the features of states met."""
+        fqi = self.fqi
+        counts = self._states()
+        with torch.no_grad():
+            features, _ = fqi.features(fqi.parameters, fqi.obs)
+        # n equal rows have the singular values of one row, times the root of n
+        rows = features.double() * torch.from_numpy(counts).sqrt()[..., None]
+        values = torch.linalg.svdvals(rows)
+        width = features.shape[-1]
+        smallest = values[:, -1] if values.shape[-1] == width else values.new_zeros(len(values))
+        return {
+            "effective rank": effective_rank(rows).double().numpy(),
+            "largest singular value": values[:, 0].numpy(),
+            "smallest singular value": smallest.numpy(),
+            "difference of penalties": difference_of_penalties(rows).numpy(),
+        }
+
+    def _states(self) -> Float[np.ndarray, "seed state"]:
+        """Return how often each state is among the states of the buffer that are looked at."""
+        fqi = self.fqi
+        states = fqi.obs.shape[1]
+        met = fqi.met[0] if fqi.met.shape[-1] else fqi.free
+        counts = np.zeros((len(met), states))
+        for row, seen in zip(counts, met, strict=True):
+            # the same places of the buffer at every look of this length: nothing is drawn
+            places = np.linspace(0, len(seen) - 1, min(STATES, len(seen))).round().astype(int)
+            np.add.at(row, seen[places], 1.0)
+        return counts
+
+
+def difference_of_penalties(
+    features: Float[Tensor, "seed batch width"],
+) -> Float[Tensor, "seed"]:
+    """Compare the gradients of σ_max² - σ_min² and of σ_max², relative to the second.
+
+    Zero where σ_min is zero: then the penalty of Kumar et al. is one on the largest alone.
+    """
+    gradients = []
+    for smallest in (True, False):
+        penalty = SingularValuePenalty(coefficient=1.0, smallest=smallest)
+        leaf = features.detach().clone().requires_grad_()
+        gradients.append(torch.autograd.grad(penalty.feature_penalty(leaf), leaf)[0])
+    both, largest = gradients
+    norm = largest.flatten(1).norm(dim=1).clamp_min(1e-300)
+    difference: Tensor = (both - largest).flatten(1).norm(dim=1) / norm
+    return difference

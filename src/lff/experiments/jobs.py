@@ -18,6 +18,7 @@ HOMES = {
     "NoiseTestJob": "after_training",
     "ReplayKernelJob": "after_training",
     "FitJob": "fits",
+    "SurfaceJob": "regression",
     "PauseJob": "pause",
     "MonteCarloJob": "kernels",
     "CircleKernelJob": "kernels",

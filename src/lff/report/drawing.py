@@ -13,17 +13,28 @@ from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, N
 
 from lff.core.errors import BadInputError
 from lff.core.experiment import Experiment, Panel
-from lff.figures import color_of, dash_of, draw_bars, draw_curves, draw_histograms, draw_published
+from lff.figures import (
+    color_of,
+    dash_of,
+    draw_bars,
+    draw_curves,
+    draw_histograms,
+    draw_published,
+    draw_tiles,
+)
 from lff.figures.style import BASELINE
 from lff.report.pictures import SETTINGS
 from lff.report.summaries import values_of
-from lff.stats import RANDOM, ZERO, Curves, Published, Row
+from lff.stats import RANDOM, ZERO, Curves, Field, Published, Row
+from lff.stats.fields import of_panel
 
 POLICIES = (RANDOM, ZERO)
 """Variants of a table that learn nothing: floors to compare with."""
 DOTTED = (1.0, 1.8)
 WIDTH, HEIGHT = 3.9, 2.6
 """Inches of one picture."""
+TALLER = 1.15
+"""How much higher a picture of surfaces is."""
 _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -41,6 +52,8 @@ class Picture:
     """All variants of the table, in the order of their colours."""
     published: tuple[Published, ...] = ()
     """Scores of others on this task."""
+    fields: tuple[Field, ...] = ()
+    """The surfaces of this task."""
 
     @property
     def label(self) -> str:
@@ -50,6 +63,9 @@ class Picture:
     def draw(self, axis: Any, *, as_paper: bool = False) -> None:
         """Draw it."""
         panel, names = self.panel, list(self.among)
+        if panel.kind == "grid":
+            draw_tiles(axis, {one.title: one.values for one in self.fields})
+            return
         rows = [row for row in self.rows if row.variant in self.variants]
         match panel.kind:
             case "curves":
@@ -125,9 +141,14 @@ class Picture:
 
 
 def pictures(
-    panel: Panel, rows: Sequence[Row], published: Sequence[Published] = ()
+    panel: Panel,
+    rows: Sequence[Row],
+    published: Sequence[Published] = (),
+    fields: Sequence[Field] = (),
 ) -> list[Picture]:
     """Return a panel's pictures, one for each task that has its metric."""
+    if panel.kind == "grid":
+        return _surfaces(panel, rows, fields)
     scores = tuple(published) if panel.metric == "return" and panel.kind == "curves" else ()
     among = tuple(variants_of(rows))
     own: dict[str, list[Row]] = {}
@@ -143,29 +164,47 @@ def pictures(
     return found
 
 
+def _surfaces(panel: Panel, rows: Sequence[Row], fields: Sequence[Field]) -> list[Picture]:
+    """Return a picture of each task that has surfaces for the panel."""
+    among = tuple(variants_of(rows))
+    found = []
+    for task in dict.fromkeys(one.task for one in fields):
+        shown = tuple(
+            one
+            for one in of_panel(fields, panel.metric, task)
+            if one.name or not panel.variants or one.variant in panel.variants
+        )
+        if shown:
+            titles = tuple(one.title for one in shown)
+            found.append(Picture(panel, task, (), titles, among, fields=shown))
+    return found
+
+
 def draw_experiment(
     experiment: Experiment,
     rows: Sequence[Row],
     *,
     as_paper: bool = False,
     published: Sequence[Published] = (),
+    fields: Sequence[Field] = (),
 ) -> Figure:
     """Draw an experiment's panels: a column for each task, a row for each panel, one legend.
 
     Bands are 95 % t-intervals over seeds; ``as_paper`` draws one standard error instead.
-    ``published``: scores of others to draw beside the returns.
+    ``published``: scores of others to draw beside the returns; ``fields``: surfaces.
     """
-    found = {panel: pictures(panel, rows, published) for panel in experiment.panels}
+    found = {panel: pictures(panel, rows, published, fields) for panel in experiment.panels}
     found = {panel: drawn for panel, drawn in found.items() if drawn}
     if not found:
         remedy = f"make its table: lff experiment run {experiment.name}"
         raise BadInputError("panels", experiment.name, "drawn from a table", remedy)
     tasks = list(dict.fromkeys(row.task for row in rows))
     with mpl.rc_context(SETTINGS):
-        size = (max(WIDTH * len(tasks), 5.5), HEIGHT * len(found) + 0.9)
+        heights = [TALLER if panel.kind == "grid" else 1.0 for panel in found]
+        size = (max(WIDTH * len(tasks), 5.5), HEIGHT * sum(heights) + 0.9)
         figure = Figure(figsize=size, layout="constrained", dpi=150)
         FigureCanvasAgg(figure)
-        axes = figure.subplots(len(found), len(tasks), squeeze=False)
+        axes = figure.subplots(len(found), len(tasks), squeeze=False, height_ratios=heights)
         for line, drawn in zip(axes, found.values(), strict=True):
             by_task = {picture.task: picture for picture in drawn}
             for axis, task in zip(line, tasks, strict=True):

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 
 BAR = 0.12
 """The share of a picture that its colour bar takes."""
+TITLE = 0.22
+"""The share of a tile that its title takes, two lines at most."""
 
 
 def draw_grids(
@@ -25,9 +27,7 @@ def draw_grids(
         axes[-1].figure.colorbar(image, ax=list(axes), shrink=0.7, pad=0.01)
 
 
-def draw_tiles(
-    axis: Any, grids: Mapping[str, ArrayLike], *, columns: int | None = None
-) -> tuple[float, float]:
+def draw_tiles(axis: Any, grids: Mapping[str, ArrayLike]) -> tuple[float, float]:
     """Draw named grids as tiles inside one axis, rows from top to bottom, with a colour bar.
 
     One scale for all: from the 0.5 % to the 99.5 % point of all values, so that a single cell does
@@ -35,21 +35,21 @@ def draw_tiles(
     """
     axis.set_axis_off()
     values = {title: np.asarray(grid, dtype=np.float64) for title, grid in grids.items()}
-    columns = columns or min(len(values), tile_columns(len(values)))
-    rows = -(-len(values) // columns)
+    rows, columns = tile_shape(len(values))
     finite = np.concatenate([grid[np.isfinite(grid)] for grid in values.values()])
     low, high = np.percentile(finite, (0.5, 99.5)) if finite.size else (0.0, 1.0)
-    width, height, title = (1 - BAR) / columns, 1 / rows, 0.14 / rows
+    width, height = (1 - BAR) / columns, 1 / rows
     image = None
     for i, (name, grid) in enumerate(values.items()):
         down, across = divmod(i, columns)
-        box = (across * width, 1 - (down + 1) * height, 0.95 * width, height - title)
+        box = (across * width, 1 - (down + 1) * height, 0.95 * width, (1 - TITLE) * height)
         tile = axis.inset_axes(box)
         image = tile.imshow(
-            grid, cmap="viridis", vmin=low, vmax=high, aspect="equal", interpolation="nearest"
+            grid, cmap="viridis", vmin=low, vmax=high, aspect="equal", interpolation="none"
         )
         tile.set(xticks=[], yticks=[])
-        tile.set_title(name, fontsize=7, pad=2)
+        tile.set_anchor("N")
+        tile.set_title(name.replace(", ", ",\n"), fontsize=6.5, pad=2, linespacing=0.95)
     if image is not None:
         bar = axis.figure.colorbar(image, cax=axis.inset_axes((1 - 0.6 * BAR, 0.1, 0.02, 0.75)))
         bar.ax.tick_params(labelsize=7, length=2)
@@ -57,10 +57,11 @@ def draw_tiles(
     return float(low), float(high)
 
 
-def tile_columns(count: int) -> int:
-    """Return how many tiles stand side by side, in a box half as high again as it is wide.
+def tile_shape(count: int) -> tuple[int, int]:
+    """Return rows and columns of so many tiles.
 
-    >>> [tile_columns(count) for count in (1, 3, 4, 8, 9)]
-    [1, 3, 4, 4, 5]
+    >>> [tile_shape(count) for count in (1, 3, 4, 5, 8, 9)]
+    [(1, 1), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)]
     """
-    return count if count <= 4 else max(4, -(-count // 2))
+    rows = -(-count // 4)
+    return rows, -(-count // max(rows, 1)) if rows < 3 else 4

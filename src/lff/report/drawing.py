@@ -21,6 +21,7 @@ from lff.figures import (
     draw_histograms,
     draw_published,
     draw_tiles,
+    tile_shape,
 )
 from lff.figures.style import BASELINE
 from lff.report.pictures import SETTINGS
@@ -33,8 +34,8 @@ POLICIES = (RANDOM, ZERO)
 DOTTED = (1.0, 1.8)
 WIDTH, HEIGHT = 3.9, 2.6
 """Inches of one picture."""
-TALLER = 1.15
-"""How much higher a picture of surfaces is."""
+TILE = 0.96
+"""Inches that a row of four surfaces is high."""
 _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -59,6 +60,14 @@ class Picture:
     def label(self) -> str:
         """What is to be seen, in words."""
         return f"{self.panel.metric} on {self.task}: {', '.join(self.variants)}"
+
+    @property
+    def height(self) -> float:
+        """Inches."""
+        if self.panel.kind != "grid":
+            return HEIGHT
+        rows, columns = tile_shape(len(self.fields))
+        return rows * TILE * 4 / columns
 
     def draw(self, axis: Any, *, as_paper: bool = False) -> None:
         """Draw it."""
@@ -200,8 +209,8 @@ def draw_experiment(
         raise BadInputError("panels", experiment.name, "drawn from a table", remedy)
     tasks = list(dict.fromkeys(row.task for row in rows))
     with mpl.rc_context(SETTINGS):
-        heights = [TALLER if panel.kind == "grid" else 1.0 for panel in found]
-        size = (max(WIDTH * len(tasks), 5.5), HEIGHT * sum(heights) + 0.9)
+        heights = [max(picture.height for picture in drawn) for drawn in found.values()]
+        size = (max(WIDTH * len(tasks), 5.5), sum(heights) + 0.9)
         figure = Figure(figsize=size, layout="constrained", dpi=150)
         FigureCanvasAgg(figure)
         axes = figure.subplots(len(found), len(tasks), squeeze=False, height_ratios=heights)
@@ -233,7 +242,7 @@ def _heights(rows: Sequence[Row], variant: str, part: str) -> tuple[Any, list[fl
 def draw_picture(picture: Picture, *, as_paper: bool = False) -> Figure:
     """Draw one panel of one task alone."""
     with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained", dpi=150)
+        figure = Figure(figsize=(WIDTH, picture.height), layout="constrained", dpi=150)
         FigureCanvasAgg(figure)
         picture.draw(figure.subplots(), as_paper=as_paper)
     return figure

@@ -25,7 +25,7 @@ DRAWN = frozenset({"svg", "defs", "clipPath", "g", "path", "use", "text", "tspan
 _KEPT = """
 d x y x1 x2 y1 y2 width height transform clip-path viewBox href id fill stroke opacity
 fill-opacity fill-rule stroke-width stroke-opacity stroke-dasharray stroke-dashoffset
-stroke-linecap stroke-linejoin text-anchor font-size font-weight
+stroke-linecap stroke-linejoin text-anchor font-size font-weight image-rendering
 """
 KEPT = frozenset(_KEPT.split())
 _INDEX = {color.lower(): i for i, color in enumerate(COLORS)}
@@ -98,7 +98,9 @@ def _local(key: str, value: str, prefix: str) -> str:
     if key == "id":
         return f"{prefix}-{value}"
     if key == "href":  # a marker of this figure, or the cells of a surface as a picture
-        return value if value.startswith(PNG) else value.replace("#", f"#{prefix}-")
+        return (
+            "".join(value.split()) if value.startswith(PNG) else value.replace("#", f"#{prefix}-")
+        )
     return value.replace("url(#", f"url(#{prefix}-")
 
 

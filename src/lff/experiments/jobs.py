@@ -19,6 +19,7 @@ HOMES = {
     "ReplayKernelJob": "after_training",
     "FitJob": "fits",
     "SurfaceJob": "regression",
+    "DynamicsJob": "dynamics",
     "PauseJob": "pause",
     "MonteCarloJob": "kernels",
     "CircleKernelJob": "kernels",

@@ -26,7 +26,7 @@ from lff.nn import NetConfig
 from lff.tabular.learner import Learner
 
 CONSTANT = 1e-6
-"""A coordinate that varies less than this is not scaled."""
+"""A coordinate that varies less than this does not vary."""
 STARTS = 400
 """Roll-outs that are begun, spread over the held-out episodes."""
 TOLD = 0.2
@@ -54,21 +54,25 @@ class Units:
     std: Float[Tensor, "in"]
     change_mean: Float[Tensor, "obs"]
     change_std: Float[Tensor, "obs"]
+    """0 for a coordinate that never changed, which a model then leaves as it is."""
 
     @classmethod
     def of(cls, episodes: Episodes) -> "Units":
-        """Measure them; a coordinate that never changes has unit 1."""
+        """Measure them."""
         x, change = episodes.pairs()
-        stds = [torch.where(s > CONSTANT, s, 1.0) for s in (x.std(dim=0), change.std(dim=0))]
-        return cls(x.mean(dim=0), stds[0], change.mean(dim=0), stds[1])
+        std, spread = x.std(dim=0), change.std(dim=0)
+        std = torch.where(std > CONSTANT, std, 1.0)
+        spread = torch.where(spread > CONSTANT, spread, 0.0)
+        return cls(x.mean(dim=0), std, change.mean(dim=0), spread)
 
     def inputs(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch in"]:
         """Return what the network is shown."""
         return (x - self.mean) / self.std
 
     def targets(self, change: Float[Tensor, "*batch obs"]) -> Float[Tensor, "*batch obs"]:
-        """Return what it is asked for."""
-        return (change - self.change_mean) / self.change_std
+        """Return what it is asked for: 0 for what never changed."""
+        moved = self.change_std > 0
+        return (change - self.change_mean) * moved / torch.where(moved, self.change_std, 1.0)
 
     def change(self, output: Float[Tensor, "*batch obs"]) -> Float[Tensor, "*batch obs"]:
         """Return the change that an output means."""

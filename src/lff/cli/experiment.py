@@ -142,6 +142,7 @@ def plot(
     from lff.cli.report import published_scores
     from lff.figures import save_figure
     from lff.report.drawing import draw_experiment
+    from lff.stats.fields import beside, read_fields
 
     if out is not None and len(names) != 1:
         raise BadInputError("out", str(out), "given for one experiment", "leave it out")
@@ -151,7 +152,9 @@ def plot(
         rows = read_table(path)
         end = max(row.step for row in rows)
         scores = [s for s in published_scores(results) if published or s.env_steps <= end]
-        figure = draw_experiment(experiment, rows, as_paper=as_paper, published=scores)
+        figure = draw_experiment(
+            experiment, rows, as_paper=as_paper, published=scores, fields=read_fields(beside(path))
+        )
         print(save_figure(figure, out or Path("runs/figures") / f"{name}.png"))  # noqa: T201
 
 

@@ -13,10 +13,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from lff.cli.experiment import print_verdicts
 from lff.core.errors import BadInputError, RunError
 from lff.core.experiment import Cell, Experiment, ScaleName
-from lff.experiments.gathering import gather, table_path
+from lff.experiments.gathering import gather, gather_fields, table_path
 from lff.launch.files import LOG, OUTCOME, PROGRESS
 from lff.launch.local import Show, Task, launch, measure
 from lff.launch.worker import read_job_table
+from lff.stats.fields import FIELDS, beside, read_fields, write_fields
 from lff.stats.tables import write_table
 from lff.training import versions
 
@@ -94,6 +95,10 @@ def write_table_of(
         "versions": versions(),
     }
     write_table(path, rows, provenance=provenance)
+    surfaces = {digest: read_fields(root / "jobs" / digest / FIELDS) for digest in tables}
+    fields = gather_fields(cells, surfaces)
+    if fields:
+        write_fields(beside(path), fields)
     Console(stderr=True, highlight=False).print(f"table: {path}")
     print_verdicts(experiment, rows, scale, provenance)
 

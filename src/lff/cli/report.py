@@ -67,6 +67,7 @@ def _experiment(
         provenance=entry.provenance,
         verdicts=entry.verdicts,
         published=entry.published,
+        fields=entry.fields,
     )
     write_page(path, text)
     print(f"{path}: {name} at scale {entry.scale}, {len(entry.rows):,} numbers")  # noqa: T201
@@ -110,6 +111,7 @@ def _entry(name: str, results: Path, scale: ScaleName | None) -> "Entry":
     from lff.experiments import find_experiment
     from lff.experiments.gathering import find_table, read_provenance
     from lff.report import Entry
+    from lff.stats.fields import beside, read_fields
     from lff.stats.tables import read_table
 
     experiment = find_experiment(name)
@@ -127,6 +129,7 @@ def _entry(name: str, results: Path, scale: ScaleName | None) -> "Entry":
         rows=rows,
         provenance=read_provenance(path),
         published=published_scores(results),
+        fields=read_fields(beside(path)),
         verdicts=tuple(claim.judge(rows) for claim in experiment.claims),
     )
 

@@ -125,9 +125,10 @@ class Panel:
 
     metric: str
     """The metric's title in the table."""
-    kind: Literal["curves", "bars", "histogram", "fit"] = "curves"
+    kind: Literal["curves", "bars", "histogram", "fit", "grid"] = "curves"
     """Against steps with a band over seeds; the end of the curve per variant; counts in bins; a
-    fitted function and its points on [-1, 1]."""
+    fitted function and its points on [-1, 1]; surfaces side by side, from the fields beside the
+    table (``lff.stats.fields``)."""
     log: bool = False
     """Whether the values span orders of magnitude."""
     variants: tuple[str, ...] = ()

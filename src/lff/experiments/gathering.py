@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lff.core.errors import BadInputError
 from lff.core.experiment import SCALES, Cell, Experiment, JobRow, ScaleName
+from lff.stats.fields import Field
 from lff.stats.tables import Row
 
 POLICIES = {"random return": "random policy", "zero return": "zero policy"}
@@ -51,6 +53,17 @@ def gather(
             if row is not None:
                 rows.setdefault(row[:-1], row)
     return list(rows.values())
+
+
+def gather_fields(cells: Sequence[Cell], found: Mapping[str, Sequence[Field]]) -> list[Field]:
+    """Return the surfaces of all cells; what belongs to a task is kept once."""
+    fields: dict[tuple[str, ...], Field] = {}
+    for cell in cells:
+        for one in found.get(cell.digest, ()):
+            place = (cell.task, one.metric, one.name, "" if one.name else cell.variant)
+            own = replace(one, variant="" if one.name else cell.variant, task=cell.task)
+            fields.setdefault(place, own)
+    return list(fields.values())
 
 
 def _row(name: str, cell: Cell, row: JobRow, titles: Mapping[str, str]) -> Row | None:

@@ -18,6 +18,8 @@ HOMES = {
     "NoiseTestJob": "after_training",
     "ReplayKernelJob": "after_training",
     "FitJob": "fits",
+    "SurfaceJob": "regression",
+    "DynamicsJob": "dynamics",
     "PauseJob": "pause",
     "MonteCarloJob": "kernels",
     "CircleKernelJob": "kernels",

@@ -13,17 +13,29 @@ from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, N
 
 from lff.core.errors import BadInputError
 from lff.core.experiment import Experiment, Panel
-from lff.figures import color_of, dash_of, draw_bars, draw_curves, draw_histograms, draw_published
+from lff.figures import (
+    color_of,
+    dash_of,
+    draw_bars,
+    draw_curves,
+    draw_histograms,
+    draw_published,
+    draw_tiles,
+    tile_shape,
+)
 from lff.figures.style import BASELINE
 from lff.report.pictures import SETTINGS
 from lff.report.summaries import values_of
-from lff.stats import RANDOM, ZERO, Curves, Published, Row
+from lff.stats import RANDOM, ZERO, Curves, Field, Published, Row
+from lff.stats.fields import of_panel
 
 POLICIES = (RANDOM, ZERO)
 """Variants of a table that learn nothing: floors to compare with."""
 DOTTED = (1.0, 1.8)
 WIDTH, HEIGHT = 3.9, 2.6
 """Inches of one picture."""
+TILE = 0.96
+"""Inches that a row of four surfaces is high."""
 _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -41,15 +53,28 @@ class Picture:
     """All variants of the table, in the order of their colours."""
     published: tuple[Published, ...] = ()
     """Scores of others on this task."""
+    fields: tuple[Field, ...] = ()
+    """The surfaces of this task."""
 
     @property
     def label(self) -> str:
         """What is to be seen, in words."""
         return f"{self.panel.metric} on {self.task}: {', '.join(self.variants)}"
 
+    @property
+    def height(self) -> float:
+        """Inches."""
+        if self.panel.kind != "grid":
+            return HEIGHT
+        rows, columns = tile_shape(len(self.fields))
+        return rows * TILE * 4 / columns
+
     def draw(self, axis: Any, *, as_paper: bool = False) -> None:
         """Draw it."""
         panel, names = self.panel, list(self.among)
+        if panel.kind == "grid":
+            draw_tiles(axis, {one.title: one.values for one in self.fields})
+            return
         rows = [row for row in self.rows if row.variant in self.variants]
         match panel.kind:
             case "curves":
@@ -125,9 +150,14 @@ class Picture:
 
 
 def pictures(
-    panel: Panel, rows: Sequence[Row], published: Sequence[Published] = ()
+    panel: Panel,
+    rows: Sequence[Row],
+    published: Sequence[Published] = (),
+    fields: Sequence[Field] = (),
 ) -> list[Picture]:
     """Return a panel's pictures, one for each task that has its metric."""
+    if panel.kind == "grid":
+        return _surfaces(panel, rows, fields)
     scores = tuple(published) if panel.metric == "return" and panel.kind == "curves" else ()
     among = tuple(variants_of(rows))
     own: dict[str, list[Row]] = {}
@@ -143,29 +173,47 @@ def pictures(
     return found
 
 
+def _surfaces(panel: Panel, rows: Sequence[Row], fields: Sequence[Field]) -> list[Picture]:
+    """Return a picture of each task that has surfaces for the panel."""
+    among = tuple(variants_of(rows))
+    found = []
+    for task in dict.fromkeys(one.task for one in fields):
+        shown = tuple(
+            one
+            for one in of_panel(fields, panel.metric, task)
+            if one.name or not panel.variants or one.variant in panel.variants
+        )
+        if shown:
+            titles = tuple(one.title for one in shown)
+            found.append(Picture(panel, task, (), titles, among, fields=shown))
+    return found
+
+
 def draw_experiment(
     experiment: Experiment,
     rows: Sequence[Row],
     *,
     as_paper: bool = False,
     published: Sequence[Published] = (),
+    fields: Sequence[Field] = (),
 ) -> Figure:
     """Draw an experiment's panels: a column for each task, a row for each panel, one legend.
 
     Bands are 95 % t-intervals over seeds; ``as_paper`` draws one standard error instead.
-    ``published``: scores of others to draw beside the returns.
+    ``published``: scores of others to draw beside the returns; ``fields``: surfaces.
     """
-    found = {panel: pictures(panel, rows, published) for panel in experiment.panels}
+    found = {panel: pictures(panel, rows, published, fields) for panel in experiment.panels}
     found = {panel: drawn for panel, drawn in found.items() if drawn}
     if not found:
         remedy = f"make its table: lff experiment run {experiment.name}"
         raise BadInputError("panels", experiment.name, "drawn from a table", remedy)
     tasks = list(dict.fromkeys(row.task for row in rows))
     with mpl.rc_context(SETTINGS):
-        size = (max(WIDTH * len(tasks), 5.5), HEIGHT * len(found) + 0.9)
+        heights = [max(picture.height for picture in drawn) for drawn in found.values()]
+        size = (max(WIDTH * len(tasks), 5.5), sum(heights) + 0.9)
         figure = Figure(figsize=size, layout="constrained", dpi=150)
         FigureCanvasAgg(figure)
-        axes = figure.subplots(len(found), len(tasks), squeeze=False)
+        axes = figure.subplots(len(found), len(tasks), squeeze=False, height_ratios=heights)
         for line, drawn in zip(axes, found.values(), strict=True):
             by_task = {picture.task: picture for picture in drawn}
             for axis, task in zip(line, tasks, strict=True):
@@ -194,7 +242,7 @@ def _heights(rows: Sequence[Row], variant: str, part: str) -> tuple[Any, list[fl
 def draw_picture(picture: Picture, *, as_paper: bool = False) -> Figure:
     """Draw one panel of one task alone."""
     with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained", dpi=150)
+        figure = Figure(figsize=(WIDTH, picture.height), layout="constrained", dpi=150)
         FigureCanvasAgg(figure)
         picture.draw(figure.subplots(), as_paper=as_paper)
     return figure

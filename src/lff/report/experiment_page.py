@@ -9,7 +9,7 @@ from lff.report.markup import Markup, command, gallery, page, section, table, ta
 from lff.report.pictures import inline_svg, swatch
 from lff.report.summaries import number, summarize, values_of
 from lff.report.values import flat, show
-from lff.stats import Curves, Published, Row, Statistic
+from lff.stats import Curves, Field, Published, Row, Statistic
 
 SYMBOLS = {"confirmed": "✓", "refuted": "✗", "inconclusive at this scale": "?", "no signal": "–"}
 KINDS = {
@@ -32,20 +32,21 @@ def experiment_page(
     provenance: Mapping[str, Any],
     verdicts: Sequence[Judged],
     published: Sequence[Published] = (),
+    fields: Sequence[Field] = (),
     home: str | None = None,
 ) -> str:
     """Return the page as HTML, made from the table alone; the same table gives the same bytes.
 
     ``verdicts`` are the judgements of the experiment's claims, in their order; ``published``
-    are scores of others to draw beside the returns; ``home`` is the address of an index to lead
-    back to.
+    are scores of others to draw beside the returns, ``fields`` surfaces; ``home`` is the address of
+    an index to lead back to.
     """
     end = max((row.step for row in rows), default=0)
     reached = [score for score in published if score.env_steps <= end]  # later ones: a table
     body = [
         *_header(experiment, rows, scale, verdicts),
         _verdicts(experiment.claims, verdicts),
-        _pictures("Curves", experiment.panels, rows, "a", reached),
+        _pictures("Curves", experiment.panels, rows, "a", reached, fields),
         _pictures("Diagnostics", diagnostics(experiment, rows), rows, "b"),
         _numbers(experiment, rows),
         _published(rows, published),
@@ -153,6 +154,7 @@ def _pictures(
     rows: Sequence[Row],
     prefix: str,
     published: Sequence[Published] = (),
+    fields: Sequence[Field] = (),
 ) -> Markup:
     parts: list[Markup] = []
     for i, panel in enumerate(panels):
@@ -162,7 +164,7 @@ def _pictures(
                 tag("figcaption", picture.task),
                 inline_svg(draw_picture(picture), label=picture.label, prefix=f"{prefix}{i}-{j}"),
             )
-            for j, picture in enumerate(pictures(panel, rows, published))
+            for j, picture in enumerate(pictures(panel, rows, published, fields))
         ]
         if figures:
             parts += [tag("h3", panel.metric), gallery(figures)]

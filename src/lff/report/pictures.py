@@ -21,16 +21,17 @@ SETTINGS: dict[Any, Any] = {
     "text.parse_math": False,  # a name with two dollars is no formula
     "axes.unicode_minus": True,
 }
-DRAWN = frozenset({"svg", "defs", "clipPath", "g", "path", "use", "text", "tspan", "rect"})
+DRAWN = frozenset({"svg", "defs", "clipPath", "g", "path", "use", "text", "tspan", "rect", "image"})
 _KEPT = """
 d x y x1 x2 y1 y2 width height transform clip-path viewBox href id fill stroke opacity
 fill-opacity fill-rule stroke-width stroke-opacity stroke-dasharray stroke-dashoffset
-stroke-linecap stroke-linejoin text-anchor font-size font-weight
+stroke-linecap stroke-linejoin text-anchor font-size font-weight image-rendering
 """
 KEPT = frozenset(_KEPT.split())
 _INDEX = {color.lower(): i for i, color in enumerate(COLORS)}
 _INDEX["#444444"] = len(COLORS) - 1  # the ink of published scores
 _INK = "#000000"
+PNG = "data:image/png;base64,"
 _XLINK = "{http://www.w3.org/1999/xlink}"
 
 
@@ -96,8 +97,10 @@ def _properties(style: str) -> dict[str, str]:
 def _local(key: str, value: str, prefix: str) -> str:
     if key == "id":
         return f"{prefix}-{value}"
-    if key == "href":
-        return value.replace("#", f"#{prefix}-")
+    if key == "href":  # a marker of this figure, or the cells of a surface as a picture
+        return (
+            "".join(value.split()) if value.startswith(PNG) else value.replace("#", f"#{prefix}-")
+        )
     return value.replace("url(#", f"url(#{prefix}-")
 
 

@@ -13,7 +13,7 @@ from lff.core.errors import BadInputError, StorageError
 from lff.core.experiment import Experiment, Judged, ScaleName
 from lff.report.experiment_page import badge, experiment_page, join_times
 from lff.report.markup import Markup, command, is_ours, page, section, tag
-from lff.stats import Published, Row
+from lff.stats import Field, Published, Row
 
 INDEX = "index.html"
 
@@ -28,6 +28,7 @@ class Entry:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     verdicts: Sequence[Judged] = ()
     published: Sequence[Published] = ()
+    fields: Sequence[Field] = ()
 
 
 def write_site(folder: Path, entries: Iterable[Entry], *, force: bool = False) -> list[Path]:
@@ -140,6 +141,7 @@ def _page(entry: Entry) -> str:
         provenance=entry.provenance,
         verdicts=entry.verdicts,
         published=entry.published,
+        fields=entry.fields,
         home=INDEX,
     )
 

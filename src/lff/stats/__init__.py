@@ -11,6 +11,9 @@ from lff.stats.curves import Curves as Curves
 from lff.stats.curves import Statistic as Statistic
 from lff.stats.curves import curve_statistic as curve_statistic
 from lff.stats.curves import score_table as score_table
+from lff.stats.fields import Field as Field
+from lff.stats.fields import read_fields as read_fields
+from lff.stats.fields import write_fields as write_fields
 from lff.stats.intervals import Interval as Interval
 from lff.stats.intervals import paired_t_interval as paired_t_interval
 from lff.stats.intervals import t_interval as t_interval

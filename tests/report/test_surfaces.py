@@ -1,0 +1,116 @@
+"""Pictures of surfaces: one scale, one colour bar, and pages that hold pictures, not numbers."""
+
+import base64
+import re
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from lff.core.errors import BadInputError
+from lff.core.experiment import Cell, Experiment, Panel
+from lff.experiments.gathering import gather_fields
+from lff.experiments.pause import PauseJob
+from lff.figures import draw_tiles
+from lff.report import draw_experiment, experiment_page
+from lff.stats import Row
+from lff.stats.fields import field
+
+X = np.linspace(-1, 1, 64)
+GRIDS = {"true Q": X[:, None] * X, "": X[:, None] ** 2 + X}
+PANELS = (Panel(metric="surface", kind="grid"), Panel(metric="error"))
+EXPERIMENT = Experiment(
+    name="fig2",
+    title="?",
+    source="Figure 2",
+    cells=lambda _: (),
+    metrics=(("error", "error"),),
+    panels=PANELS,
+)
+ROWS = [
+    Row("fig2", v, t, 0, s, "error", 1.0 + s)
+    for v in ("MLP", "LFF")
+    for t in ("ridge", "maze")
+    for s in (0, 1)
+]
+
+
+def cells():
+    return [
+        Cell(variant, task, PauseJob(number=2 * i + j))
+        for i, variant in enumerate(("MLP", "LFF"))
+        for j, task in enumerate(("ridge", "maze"))
+    ]
+
+
+@pytest.fixture(scope="module")
+def fields():
+    made = [field("surface", values, name=name) for name, values in GRIDS.items()]
+    return gather_fields(cells(), {cell.digest: made for cell in cells()})
+
+
+def test_gathering_tells_variant_and_task_and_keeps_the_truth_once(fields):
+    assert [(f.task, f.title) for f in fields] == [
+        ("ridge", "true Q"),
+        ("ridge", "MLP"),
+        ("maze", "true Q"),
+        ("maze", "MLP"),
+        ("ridge", "LFF"),
+        ("maze", "LFF"),
+    ]
+
+
+def test_tiles_share_a_scale_that_single_cells_do_not_set():
+    spiked = GRIDS["true Q"].copy()
+    spiked[3, 4] = 1e6
+    spiked[5, 5] = np.nan
+    axis = Figure().subplots()
+    low, high = draw_tiles(axis, {"a": GRIDS["true Q"], "b": spiked})
+    assert -1 <= low < -0.8
+    assert 0.8 < high <= 1
+    a, b, bar = axis.child_axes
+    assert a.images[0].get_clim() == b.images[0].get_clim() == (low, high)
+    assert (a.get_title(), b.get_title()) == ("a", "b")
+    assert bar.get_ylim() == (low, high)
+    np.testing.assert_array_equal(a.images[0].get_array(), GRIDS["true Q"])
+    assert b.images[0].get_array().mask[5, 5]  # rows from the top, an empty cell
+
+
+def test_a_figure_has_a_row_of_surfaces_beside_the_curves(fields):
+    figure = draw_experiment(EXPERIMENT, ROWS, fields=fields)
+    surfaces, curves = figure.axes[:2], figure.axes[2:]
+    for axis in surfaces:
+        assert [tile.get_title() for tile in axis.child_axes[:-1]] == ["true Q", "MLP", "LFF"]
+    assert [len(axis.lines) for axis in curves] == [2, 2]
+    assert not draw_experiment(EXPERIMENT, ROWS).axes[0].child_axes  # without fields: curves alone
+
+
+def test_a_panel_may_show_some_variants(fields):
+    only = Experiment(
+        **(
+            vars(EXPERIMENT)
+            | {"panels": (Panel(metric="surface", kind="grid", variants=("LFF",)),)}
+        )
+    )
+    figure = draw_experiment(only, ROWS, fields=fields)
+    assert [tile.get_title() for tile in figure.axes[0].child_axes[:-1]] == ["true Q", "LFF"]
+    with pytest.raises(BadInputError):
+        draw_experiment(only, ROWS)
+
+
+def test_a_page_holds_surfaces_as_pictures(fields):
+    given = {"scale": "laptop", "provenance": {}, "verdicts": (), "fields": fields}
+    text = experiment_page(EXPERIMENT, ROWS, **given)
+    images = re.findall(r"<image ([^>]*)>", text)
+    tiles = [image for image in images if 'image-rendering="pixelated"' in image]
+    assert len(tiles) == 6
+    for image in images:
+        (source,) = re.findall(r'href="([^"]*)"', image)
+        kind, data = source.split(",")
+        assert kind == "data:image/png;base64"
+        assert base64.b64decode(data, validate=True).startswith(b"\x89PNG")
+    assert "surface on ridge: true Q, MLP, LFF" in text
+    assert "style=" not in text
+    words = re.sub(r"<[^>]*>", " ", text)
+    assert len(words) < 8_000, "no surface as text"
+    assert text == experiment_page(EXPERIMENT, ROWS, **given)

@@ -31,6 +31,7 @@ HOMES = {
     "LazyJob": "lazy",
     "ContractionJob": "bellman",
     "FQIJob": "fqi",
+    "MazeFitJob": "mazes",
 }
 """The module of this room that each kind lives in."""
 

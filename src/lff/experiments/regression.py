@@ -56,7 +56,7 @@ def fit(
     while kept.step < steps:
         count = min(every, steps - kept.step)
         for picks in learner.draw_indices(len(inputs), steps=count, batch=batch):
-            learner.update(inputs[picks], (targets[own, picks],), learner.draw_masks(batch))
+            learner.step(inputs[picks], (targets[own, picks],), learner.draw_masks(batch))
         kept.rows += look(kept.step + count)
         kept.at(kept.step + count)
         tell(kept.step / steps, f"{kept.rows[-1].metric} {kept.rows[-1].value:.3g}")
@@ -73,10 +73,10 @@ def cost_of_fit(
     """Time a few updates of a learner, which is not the same afterwards."""
     (picks,) = learner.draw_indices(len(inputs), steps=1, batch=batch)
     x, y = inputs[picks], targets[picks]
-    learner.update(x, (y,), learner.draw_masks(batch))
+    learner.step(x, (y,), learner.draw_masks(batch))
     start = time.perf_counter()
     for _ in range(TRIED):
-        learner.update(x, (y,), learner.draw_masks(batch))
+        learner.step(x, (y,), learner.draw_masks(batch))
     seconds = (time.perf_counter() - start) * steps / TRIED
     kept = 2 * sum(value.nbytes for value in learner.state().values())
     return Cost(1.1 * seconds, memory_here(), kept)

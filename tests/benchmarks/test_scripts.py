@@ -53,6 +53,12 @@ def test_launchers_are_measured():
     assert found["ratios"]["two_workers"] == pytest.approx(rates["two"] / rates["one"], rel=0.01)
 
 
+def test_seeds_together_are_measured():
+    found = run("fqi", "--steps", "4", "--widths", "64", "--eager")
+    assert found["ratios"].keys() == {"mlp_64", "lff_64"} == found["met"].keys()
+    assert all(ratio > 1 for ratio in found["ratios"].values())
+
+
 def test_kernels_are_measured():
     found = run("ntk", "--points", "16", "--width", "32", "--threads", "1")
     assert found["ratios"].keys() >= {"lff", "layer norm", "tied weights", "convolution"}

@@ -7,8 +7,8 @@ interrupted one goes on.
 from argparse import ArgumentParser
 from pathlib import Path
 
-from fitting import save_table
 from running import read_metrics, train_all
+from study import save_table
 
 from lff.figures import draw_curves, new_figure, save_figure
 from lff.stats import Row

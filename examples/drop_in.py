@@ -5,8 +5,8 @@ the agent knows; `lff.audit` looks at the finished agent and tells whether σ su
 """
 
 import torch
-from fitting import parse_arguments, save_table
 from pendulum_dqn import DQN, QNetwork, observe
+from study import parse_arguments, save_table
 from torch import nn
 
 import lff

@@ -10,8 +10,8 @@ from argparse import ArgumentParser
 from pathlib import Path
 
 import torch
-from fitting import save_table
 from sb3_peer import Peer
+from study import save_table
 
 from lff.envs import make
 from lff.stats import Row, read_table, write_table

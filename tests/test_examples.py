@@ -11,7 +11,7 @@ import pytest
 from lff.stats import read_table
 
 ROOT = Path(__file__).parents[1]
-STUDIES = {"fig2_noise_filtering": "fig2", "drop_in": "drop_in"}
+STUDIES = {"drop_in": "drop_in"}
 
 
 def run(script, *arguments, cwd):
@@ -21,8 +21,7 @@ def run(script, *arguments, cwd):
 
 @pytest.mark.parametrize(("script", "table"), STUDIES.items())
 def test_study_writes_table_and_picture(script, table, tmp_path):
-    steps = "200" if script == "drop_in" else "10"
-    done = run(script, "--steps", steps, cwd=tmp_path)
+    done = run(script, "--steps", "200", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     rows = read_table(tmp_path / "runs" / table / f"{table}.csv")
     assert {row.experiment for row in rows} == {table}
@@ -32,18 +31,22 @@ def test_study_writes_table_and_picture(script, table, tmp_path):
     assert f"picture: runs/{table}/{table}.png" in done.stdout
 
 
-def test_figure_1_is_the_experiment(tmp_path):
-    done = run("fig1_sigma", "--scale", "smoke", cwd=tmp_path)
+@pytest.mark.parametrize(
+    ("script", "name", "claim"),
+    [("fig1_sigma", "fig1", "C-1a"), ("fig2_noise_filtering", "fig2", "C-2a")],
+)
+def test_a_figure_is_the_experiment(script, name, claim, tmp_path):
+    done = run(script, "--scale", "smoke", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    rows = read_table(tmp_path / "runs" / "fig1" / "smoke" / "fig1.csv")
-    assert {row.experiment for row in rows} == {"fig1"}
-    assert (tmp_path / "runs" / "fig1" / "fig1.png").read_bytes().startswith(b"\x89PNG")
-    assert "C-1a" in done.stdout
+    rows = read_table(tmp_path / "runs" / name / "smoke" / f"{name}.csv")
+    assert {row.experiment for row in rows} == {name}
+    assert (tmp_path / "runs" / name / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert claim in done.stdout
 
 
 @pytest.mark.parametrize("steps", ["0", "-3", "many"])
 def test_bad_steps_exit_with_2_and_leave_nothing(steps, tmp_path):
-    done = run("fig2_noise_filtering", "--steps", steps, cwd=tmp_path)
+    done = run("drop_in", "--steps", steps, cwd=tmp_path)
     assert done.returncode == 2
     assert steps in done.stderr
     assert not list(tmp_path.iterdir())

@@ -13,11 +13,13 @@ import torch
 
 from lff.core.config import to_dict
 from lff.core.errors import BadInputError
+from lff.experiments import find_experiment
 from lff.experiments.jobs import job_from_dict
 from lff.experiments.regression import SurfaceJob, smooth_noise, surface
 from lff.launch.worker import run_job
 from lff.nn import Fourier, MLPTrunk, NetConfig
 from lff.regularizers import Dropout, WeightDecay
+from lff.stats import Row
 from lff.stats.fields import FIELDS, read_fields
 from lff.tabular import lava_grid, solve
 
@@ -122,6 +124,21 @@ def test_weight_decay_reaches_the_fit(tmp_path):
     )
     assert job_from_dict(to_dict(held)) == held
     assert list(held.run(tmp_path / "a", quiet)) != list(SMALL.run(tmp_path / "b", quiet))
+
+
+def test_figure_2_is_judged_by_the_last_step_and_by_the_best():
+    rows = []
+    for step, mlp, lff in ((10, 1.0, 2.0), (20, 3.0, 2.1)):
+        for seed in range(5):
+            for variant, error in (("MLP", mlp + seed / 1e3), ("LFF σ=0.01", lff - seed / 1e3)):
+                place = ("fig2", variant, "ridge, 4.5 cells", seed, step, "error to true Q")
+                rows.append(Row(*place, error))
+    rows += [row._replace(variant="linear control") for row in rows if row.variant != "MLP"]
+    found = {claim.name: claim.judge(rows).outcome for claim in find_experiment("fig2").claims}
+    assert found["C-2a"] == "confirmed"
+    assert found["C-2c"] == "refuted"
+    assert found["C-2e"] == "confirmed"
+    assert found["C-2i"] == "inconclusive at this scale"
 
 
 def test_measuring_writes_nothing(tmp_path, monkeypatch):

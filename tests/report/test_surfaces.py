@@ -85,6 +85,20 @@ def test_a_figure_has_a_row_of_surfaces_beside_the_curves(fields):
     assert not draw_experiment(EXPERIMENT, ROWS).axes[0].child_axes  # without fields: curves alone
 
 
+def test_many_tasks_are_folded_into_blocks():
+    tasks = [f"t{i}" for i in range(6)]
+    rows = [Row("fig2", "MLP", t, 0, s, "error", 1.0 + s) for t in tasks for s in (0, 1)]
+    figure = draw_experiment(EXPERIMENT, rows)
+    assert [axis.get_title() for axis in figure.axes] == [*tasks, "", ""]
+    assert [axis.axison for axis in figure.axes] == [True] * 6 + [False] * 2
+    assert [bool(axis.get_ylabel()) for axis in figure.axes[:6]] == [
+        True,
+        *[False] * 3,
+        True,
+        False,
+    ]
+
+
 def test_a_panel_may_show_some_variants(fields):
     only = Experiment(
         **(

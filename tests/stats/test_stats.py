@@ -17,11 +17,6 @@ from lff.stats import (
     t_interval,
     write_table,
 )
-from lff.stats.claims import (
-    judge_fig2,
-    judge_fig2_control,
-    judge_fig2_early_stopping,
-)
 
 
 def test_interval_equals_scipys_paired_test():
@@ -143,15 +138,3 @@ def test_a_strange_table_is_refused(tmp_path):
 def test_select_orders_by_seed():
     rows = rows_of("error", [3.0, 1.0, 2.0], variant="A")[::-1]
     assert select(rows, variant="A", metric="error") == [3.0, 1.0, 2.0]
-
-
-def test_fig2_is_judged_by_the_last_step_and_by_the_best():
-    rows = []
-    for step, mlp, lff in ((10, 1.0, 2.0), (20, 3.0, 2.1)):
-        noise = np.linspace(0, 0.01, 5)
-        rows += rows_of("error to true Q", mlp + noise, variant="MLP", step=step)
-        rows += rows_of("error to true Q", lff - noise, variant="LFF σ=0.01", step=step)
-    assert judge_fig2(rows).outcome == "confirmed"
-    assert judge_fig2_early_stopping(rows).outcome == "refuted"
-    control = [row._replace(variant="linear control") for row in rows if row.variant != "MLP"]
-    assert judge_fig2_control(rows + control).outcome == "confirmed"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import matplotlib as mpl
@@ -34,6 +35,8 @@ POLICIES = (RANDOM, ZERO)
 DOTTED = (1.0, 1.8)
 WIDTH, HEIGHT = 3.9, 2.6
 """Inches of one picture."""
+ACROSS = 4
+"""Tasks side by side; further ones are a block of rows below."""
 TILE = 0.96
 """Inches that a row of four surfaces is high."""
 _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -199,6 +202,8 @@ def draw_experiment(
 ) -> Figure:
     """Draw an experiment's panels: a column for each task, a row for each panel, one legend.
 
+    More than four tasks are folded into blocks of rows.
+
     Bands are 95 % t-intervals over seeds; ``as_paper`` draws one standard error instead.
     ``published``: scores of others to draw beside the returns; ``fields``: surfaces.
     """
@@ -210,23 +215,37 @@ def draw_experiment(
     tasks = list(dict.fromkeys(row.task for row in rows))
     with mpl.rc_context(SETTINGS):
         heights = [max(picture.height for picture in drawn) for drawn in found.values()]
-        size = (max(WIDTH * len(tasks), 5.5), sum(heights) + 0.9)
+        blocks = [tasks[i : i + ACROSS] for i in range(0, len(tasks), ACROSS)]
+        columns = len(blocks[0])
+        size = (max(WIDTH * columns, 5.5), sum(heights) * len(blocks) + 0.9)
         figure = Figure(figsize=size, layout="constrained", dpi=150)
         FigureCanvasAgg(figure)
-        axes = figure.subplots(len(found), len(tasks), squeeze=False, height_ratios=heights)
-        for line, drawn in zip(axes, found.values(), strict=True):
-            by_task = {picture.task: picture for picture in drawn}
-            for axis, task in zip(line, tasks, strict=True):
-                if task in by_task:
-                    by_task[task].draw(axis, as_paper=as_paper)
-                else:
-                    axis.set_axis_off()
-                if axis not in line[:1]:
-                    axis.set_ylabel("")
-        for axis, task in zip(axes[0], tasks, strict=True):
-            axis.set_title(task, fontsize=10)
+        axes = figure.subplots(
+            len(found) * len(blocks), columns, squeeze=False, height_ratios=heights * len(blocks)
+        )
+        lines = iter(axes)
+        for block in blocks:
+            for i, drawn in enumerate(found.values()):
+                line = next(lines)
+                _draw_line(line, block, drawn, as_paper=as_paper)
+                for axis, task in zip(line, block if i == 0 else (), strict=False):
+                    axis.set_title(task, fontsize=10)
         _legend(figure, rows)
     return figure
+
+
+def _draw_line(
+    line: Sequence[Any], tasks: Sequence[str], drawn: Sequence[Picture], *, as_paper: bool
+) -> None:
+    """Draw one panel of some tasks side by side."""
+    by_task = {picture.task: picture for picture in drawn}
+    for axis, task in zip_longest(line, tasks):
+        if task in by_task:
+            by_task[task].draw(axis, as_paper=as_paper)
+        else:
+            axis.set_axis_off()
+        if axis is not line[0]:
+            axis.set_ylabel("")
 
 
 def _heights(rows: Sequence[Row], variant: str, part: str) -> tuple[Any, list[float]]:

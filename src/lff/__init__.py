@@ -39,7 +39,19 @@ _HOMES = {
     "match_width": "lff.nn.width",
     "train": "lff.training",
 }
-_ROOMS = ("algos", "core", "data", "envs", "figures", "nn", "ntk", "stats", "store", "training")
+_ROOMS = (
+    "algos",
+    "core",
+    "data",
+    "envs",
+    "figures",
+    "nn",
+    "ntk",
+    "stats",
+    "store",
+    "tabular",
+    "training",
+)
 
 __all__ = [*_HOMES]
 

@@ -280,6 +280,7 @@ def test_nothing_to_audit_is_a_problem():
 
 def test_a_plug_in_can_teach_the_audit_its_host(monkeypatch):
     monkeypatch.setattr("lff.nn.unpack._UNPACKERS", [])  # the rules of others stay as they are
+
     class Host:
         __slots__ = ("hidden",)
 

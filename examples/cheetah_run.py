@@ -24,8 +24,8 @@ parser.add_argument("--steps", type=int, default=60_000, help="environment steps
 parser.add_argument("--seeds", type=int, default=5)
 parser.add_argument("--episodes", type=int, default=5, help="episodes of an evaluation")
 arguments = parser.parse_args()
-if arguments.steps < 1000 or arguments.seeds < 2:
-    parser.error("--steps must be 1000 or more and --seeds 2 or more; leave them out for 60,000, 5")
+if arguments.steps < 240 or arguments.seeds < 2:
+    parser.error("--steps must be 240 or more and --seeds 2 or more; leave them out for 60,000, 5")
 
 options = [
     "--env",

@@ -1,6 +1,10 @@
+import os
+
 import jaxtyping
 import pytest
 import torch
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # of the processes that tests start; see below
 
 
 @pytest.fixture(autouse=True)

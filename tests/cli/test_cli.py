@@ -1,6 +1,5 @@
 """The command line as a user starts it."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -8,36 +7,42 @@ import time
 
 import pytest
 
-from lff.store import read_rows
+from lff.store import RunDir, read_rows
 
-SHORT = ("--steps", "400", "--warmup-steps", "100", "--eval-episodes", "1", "--eval-every", "400")
-TRAIN = ("train", "sac", "--env", "probe/action", *SHORT, "--log-every", "100")
+SHORT = ("--steps", "160", "--warmup-steps", "100", "--eval-episodes", "1", "--eval-every", "160")
+TRAIN = ("train", "sac", "--env", "probe/action", *SHORT, "--log-every", "40")
+
+
+def start(*words, cwd):
+    command = [sys.executable, "-c", "from lff.cli.main import main; main()", *words]
+    return subprocess.Popen(
+        command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def lff(*words, cwd):
-    command = [sys.executable, "-c", "from lff.cli.main import main; main()", *words]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+    process = start(*words, cwd=cwd)
+    return process.communicate(), process.returncode
 
 
-def test_train_show_resume(tmp_path):
-    done = lff(*TRAIN, "--dir", "run", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "Fourier(fourier_dim=128, sigma=0.01" in done.stdout
-    assert "step 400: return" in done.stdout
-    shown = lff("show", "run", cwd=tmp_path)
-    assert "probe/action, seed 0, finished" in shown.stdout
-    longer = lff("resume", "run", "--steps", "600", cwd=tmp_path)
-    assert longer.returncode == 0, longer.stderr
+def test_train_show_resume(tmp_path, cli):
+    (said, errors), code = lff(*TRAIN, "--dir", "run", cwd=tmp_path)
+    assert code == 0, errors
+    assert "Fourier(fourier_dim=128, sigma=0.01" in said
+    assert "step 160: return" in said
+    assert "probe/action, seed 0, finished" in cli("show", "run").out
+    longer = cli("resume", "run", "--steps", "240")
+    assert longer.code == 0, longer.err
     rows = [row["env_step"] for row in read_rows(tmp_path / "run" / "metrics.jsonl")]
     assert rows == sorted(rows)
-    assert rows[-1] == 600
+    assert rows[-1] == 240
 
 
-def test_networks_are_chosen_apart(tmp_path):
+def test_networks_are_chosen_apart(cli):
     options = ("--actor-net", "mlp", "--critic-net", "linear", "--target", "none", "--sigma", "0.1")
-    done = lff(*TRAIN, *options, "--dir", "run", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    shown = lff("show", "run", cwd=tmp_path).stdout
+    done = cli(*TRAIN, *options, "--dir", "run")
+    assert done.code == 0, done.err
+    shown = cli("show", "run").out
     assert "actor  Identity()" in shown
     assert "critic LinearControl(fourier_dim=128, sigma=0.1)" in shown
 
@@ -54,43 +59,46 @@ def test_networks_are_chosen_apart(tmp_path):
     ],
     ids=["task", "sigma", "fourier dim", "show", "resume", "no dir"],
 )
-def test_bad_input_is_a_line_and_exit_code_2_and_leaves_nothing(words, code, says, tmp_path):
-    done = lff(*words, cwd=tmp_path)
-    assert done.returncode == code
-    assert says in done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
+def test_bad_input_is_a_line_and_exit_code_2_and_leaves_nothing(words, code, says, tmp_path, cli):
+    done = cli(*words)
+    assert done.code == code
+    assert says in done.err + done.out
+    assert "Traceback" not in done.err
     assert not list(tmp_path.iterdir())
 
 
-def test_sigterm_exits_with_75_and_the_same_command_goes_on(tmp_path):
-    words = [*TRAIN, "--dir", "run", "--steps", "1500", "--eval-every", "1500"]
-    command = [sys.executable, "-c", "from lff.cli.main import main; main()", *words]
-    process = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ
-    )
+def test_bad_input_is_the_same_line_from_a_shell(tmp_path):
+    words = (*TRAIN, "--dir", "x", "--sigma", "-1")
+    (said, errors), code = lff(*words, cwd=tmp_path)
+    assert (code, said) == (2, "")
+    assert errors == "lff: sigma must be a finite number >= 0, got -1.0; use 0.01 to start\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_sigterm_exits_with_75_and_the_same_command_goes_on(tmp_path, cli):
+    words = [*TRAIN, "--dir", "run", "--steps", "300", "--eval-every", "300"]
+    process = start(*words, cwd=tmp_path)
     metrics = tmp_path / "run" / "metrics.jsonl"
     while process.poll() is None and not (metrics.exists() and metrics.stat().st_size):
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
     _, errors = process.communicate()
-    assert process.returncode == 75, errors.decode()
-    assert "run the same command to go on" in errors.decode()
-    done = lff(*words, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 75, errors
+    assert "run the same command to go on" in errors
+    done = cli(*words)
+    assert done.code == 0, done.err
+    assert RunDir(tmp_path / "run").status == "finished"
 
 
-def test_two_starts_in_one_directory(tmp_path):
+def test_two_starts_in_one_directory(tmp_path, cli):
     words = [*TRAIN, "--dir", "run", "--steps", "20000", "--eval-every", "20000"]
-    command = [sys.executable, "-c", "from lff.cli.main import main; main()", *words]
-    first = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
+    first = start(*words, cwd=tmp_path)
     try:
         while first.poll() is None and not (tmp_path / "run" / "metrics.jsonl").exists():
             time.sleep(0.05)
-        second = lff(*words, cwd=tmp_path)
-        assert second.returncode == 3
-        assert str(first.pid) in second.stderr
+        second = cli(*words)
+        assert second.code == 3
+        assert str(first.pid) in second.err
     finally:
         first.kill()
         first.communicate()

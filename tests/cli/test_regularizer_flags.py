@@ -17,7 +17,7 @@ from lff.regularizers import (
     WeightDecay,
 )
 from lff.store import read_rows
-from tests.cli.test_cli import TRAIN, lff
+from tests.cli.test_cli import TRAIN
 
 EVERYTHING = (
     *("--weight-decay", "1e-4", "--decay-kind", "decoupled", "--b-lr", "1e-3", "--b-anchor", "0.5"),
@@ -74,10 +74,10 @@ def test_a_flag_that_would_do_nothing_is_refused(flags):
         RegularizerFlags(**flags).add_to(config)
 
 
-def test_everything_together_trains(tmp_path):
-    done = lff(*TRAIN, *EVERYTHING, "--dir", "run", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    (said,) = (line for line in done.stdout.splitlines() if "Dropout" in line)
+def test_everything_together_trains(tmp_path, cli):
+    done = cli(*TRAIN, *EVERYTHING, "--dir", "run")
+    assert done.code == 0, done.err
+    (said,) = (line for line in done.out.splitlines() if "Dropout" in line)
     assert "p=0.05" in said
     assert "when_acting=True" in said
     algo = json.loads((tmp_path / "run" / "config.json").read_text())["algo"]
@@ -99,9 +99,9 @@ def test_everything_together_trains(tmp_path):
     ],
     ids=["dropout", "decay", "functional", "idle", "no basis", "fixed basis"],
 )
-def test_bad_flags_are_a_line_and_exit_code_2(words, says, tmp_path):
-    done = lff(*TRAIN, *words, "--dir", "x", cwd=tmp_path)
-    assert done.returncode == 2
-    assert says in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+def test_bad_flags_are_a_line_and_exit_code_2(words, says, tmp_path, cli):
+    done = cli(*TRAIN, *words, "--dir", "x")
+    assert done.code == 2
+    assert says in done.err
+    assert len(done.err.strip().splitlines()) == 1
     assert not list(tmp_path.iterdir())

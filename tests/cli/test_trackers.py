@@ -9,8 +9,8 @@ from lff.store import RunDir, read_rows
 from lff.training.sinks import Trackers, WandbSink
 from tests.training import tracker_files
 
-SHORT = ("--steps", "300", "--warmup-steps", "100", "--eval-episodes", "1", "--log-every", "100")
-TRAIN = ("train", "sac", "--env", "probe/action", *SHORT, "--checkpoint-every", "100")
+SHORT = ("--steps", "150", "--warmup-steps", "50", "--eval-episodes", "1", "--log-every", "50")
+TRAIN = ("train", "sac", "--env", "probe/action", *SHORT, "--checkpoint-every", "50")
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,9 @@ def test_tensorboard_of_a_run_its_extension_and_a_second_start(cli, tmp_path):
     first = {path.name for path in (run / "tensorboard").iterdir()}
     assert cli(*TRAIN, "--dir", run, "--tensorboard").code == 0
     assert {path.name for path in (run / "tensorboard").iterdir()} == first
-    assert cli("resume", run, "--steps", "500").code == 0  # knows its trackers
+    assert cli("resume", run, "--steps", "250").code == 0  # knows its trackers
     rows = [*read_rows(run / "metrics.jsonl")]
-    assert rows[-1]["env_step"] == 500
+    assert rows[-1]["env_step"] == 250
     want = [(step, name) for step, name, _ in tracker_files.expected(rows)]
     assert [(step, name) for step, name, _ in tracker_files.tensorboard(run)] == want
     config = json.loads((run / "config.json").read_text())

@@ -10,13 +10,15 @@ from lff.store import load_latest
 from lff.training import train
 from tests.training.runs import small
 
-CAPACITY, STEPS, EVERY = 300, 900, 100
+CAPACITY, STEPS, EVERY = 60, 180, 20
 
 
 def test_old_segments_go_and_both_checkpoints_can_be_resumed(tmp_path):
     config = small(
         "probe/action",
         steps=STEPS,
+        warmup_steps=EVERY,
+        log_every=EVERY,
         replay_capacity=CAPACITY,
         checkpoint_every=EVERY,
         eval_every=STEPS,
@@ -40,12 +42,12 @@ def test_old_segments_go_and_both_checkpoints_can_be_resumed(tmp_path):
 
     parts = tmp_path / "parts"
     with pytest.raises(InterruptedRunError):
-        train(config, directory=parts, watch=stop_at(550))
+        train(config, directory=parts, watch=stop_at(110))
     newest = max((parts / "checkpoints").iterdir())
     (newest / "tensors.safetensors").write_bytes(b"")
-    assert load_latest(parts).step == 500  # and it must still have all of its replay
+    assert load_latest(parts).step == 100  # and it must still have all of its replay
     with pytest.raises(InterruptedRunError):
-        train(config, directory=parts, watch=stop_at(730))
+        train(config, directory=parts, watch=stop_at(146))
     train(config, directory=parts)
     one, other = (load_latest(tmp_path / name).tensors for name in ("whole", "parts"))
     assert all(torch.equal(one[name], other[name]) for name in one)

@@ -13,7 +13,7 @@ from lff.store import RunDir, find_refs, load_latest
 from tests.faults import children
 from tests.faults.configs import Config
 
-KILLS = 60
+KILLS = 20
 
 
 def check(path, *, at_least=-1):

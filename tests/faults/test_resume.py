@@ -36,15 +36,24 @@ def start(folder, env, *, mode="eager", kill_at=-1):
     )
 
 
-def test_killed_at_random_moments_and_resumed_is_byte_for_byte():
+def kill_and_resume(kills, *setups):
     """A short form of what anyone can run: examples/kill_and_resume.py --kills 60."""
-    setups = ("cheetah LFF", "own, cannot save its state")
-    command = [sys.executable, "examples/kill_and_resume.py", "--kills", "4", "--setups", *setups]
+    command = [sys.executable, "examples/kill_and_resume.py", "--kills", str(kills)]
+    command += ["--setups", *setups]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
-    assert lines[-2] == "kills=4 differences=0"
-    assert json.loads(lines[-1])["runs"] >= 2
+    assert lines[-2] == f"kills={kills} differences=0"
+    assert json.loads(lines[-1])["runs"] >= len(setups)
+
+
+def test_killed_at_random_moments_and_resumed_is_byte_for_byte():
+    kill_and_resume(2, "own, cannot save its state")
+
+
+@pytest.mark.system
+def test_killed_at_random_moments_of_a_simulator():
+    kill_and_resume(4, "cheetah LFF", "hopper MLP, small replay")
 
 
 @pytest.mark.system

@@ -13,10 +13,12 @@ from tests.faults.test_resume import assert_equal
 from tests.training.runs import small
 
 ROOT = Path(__file__).parents[2]
+SCHEDULE = {"steps": 450, "log_every": 50, "eval_every": 300}
 RUN = """
 import signal, sys
 from pathlib import Path
 from lff.training import sinks, train
+from tests.faults.test_trackers import SCHEDULE
 from tests.training.runs import small
 
 folder, mode = Path(sys.argv[1]), sys.argv[2]
@@ -37,7 +39,7 @@ with sinks.tracked(choice, folder) as track:
         if mode == "between" and event == "step" and run.at.env_step == 233:
             signal.raise_signal(signal.SIGKILL)
         track(run, event)
-    train(small("gym/Pendulum-v1", steps=700, log_every=50), directory=folder, watch=watch)
+    train(small("gym/Pendulum-v1", **SCHEDULE), directory=folder, watch=watch)
 """
 READ = """
 import json, sys
@@ -73,7 +75,7 @@ def child(code, *words, home):
 
 def test_killed_run_ends_with_every_row_once_in_every_tracker(tmp_path):
     plain, run = tmp_path / "plain", tmp_path / "run"
-    train(small("gym/Pendulum-v1", steps=700, log_every=50), directory=plain)
+    train(small("gym/Pendulum-v1", **SCHEDULE), directory=plain)
     for mode in ("between", "inside"):
         killed = child(RUN, run, mode, home=tmp_path)
         assert killed.returncode == -signal.SIGKILL, killed.stderr
@@ -91,7 +93,7 @@ def test_killed_run_ends_with_every_row_once_in_every_tracker(tmp_path):
     for row in rows:
         for name in sorted(n for n in row.keys() - {"env_step"} if not isinstance(row[n], list)):
             want.setdefault(name, []).append([row["env_step"], row[name]])
-    assert len(rows) == 700 // 50 + 2
+    assert len(rows) == 450 // 50 + 2
     assert by_name(found["wandb"]) == want
     assert found["mlflow"] == want
     assert found["status"] == "FINISHED"

@@ -103,13 +103,13 @@ def test_a_signal_stops_with_75_and_the_same_command_finishes(tmp_path):
     program = (
         "import sys; from pathlib import Path; from lff.core.errors import RunError;"
         "from lff.launch.local import launch; from tests.experiments.small import small_train_job\n"
-        "try: launch([small_train_job(steps=600)], Path(sys.argv[1]), workers=1)\n"
+        "try: launch([small_train_job(steps=300)], Path(sys.argv[1]), workers=1)\n"
         "except RunError as error: print(error); sys.exit(error.exit_code)"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "stopped")]
     root = Path(__file__).parents[2]
     driver = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True)
-    job = small_train_job(steps=600)
+    job = small_train_job(steps=300)
     run = tmp_path / "stopped" / "jobs" / digest(job) / "run"
     _wait_for(lambda: (run / "metrics.jsonl").exists() and (run / "metrics.jsonl").stat().st_size)
     driver.send_signal(signal.SIGINT)
@@ -117,10 +117,10 @@ def test_a_signal_stops_with_75_and_the_same_command_finishes(tmp_path):
     assert driver.returncode == 75
     assert "run the same command" in said
     assert any((run / "checkpoints").glob("*"))
-    again = subprocess.run(command, cwd=root, check=False)
-    assert again.returncode == 0
-    launch([job], tmp_path / "whole", workers=1)
-    tables = [tmp_path / part / "jobs" / digest(job) / "table.csv" for part in ("stopped", "whole")]
+    assert not (run.parent / "table.csv").exists()
+    assert states(launch([job], tmp_path / "stopped", workers=1)) == ["done"]
+    assert run_job(to_dict(job), tmp_path / "whole") == 0
+    tables = [folder / "table.csv" for folder in (run.parent, tmp_path / "whole")]
     assert tables[0].read_bytes() == tables[1].read_bytes()
 
 

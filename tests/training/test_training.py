@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from lff.algos import SAC, FixedAlpha, NoTarget, SACConfig
+from lff.algos import SAC, FixedAlpha, NoTarget, PolyakTarget, SACConfig
 from lff.core.errors import BadInputError, InterruptedRunError, NonFiniteError
 from lff.data import Replay
 from lff.envs import PAPER_TASKS, make
@@ -46,14 +46,14 @@ def assert_equal_runs(one, other):
 
 def test_equal_seeds_give_equal_runs_and_others_do_not(tmp_path):
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        train(small("probe/action", steps=400, seed=seed), directory=tmp_path / name)
+        train(small("probe/action", steps=200, seed=seed), directory=tmp_path / name)
     assert_equal_runs(tmp_path / "a", tmp_path / "b")
     assert files(tmp_path / "a")[0] != files(tmp_path / "c")[0]
 
 
 def test_evaluation_and_logging_never_change_training(tmp_path):
-    quiet = small("probe/action", steps=400, eval_every=400, log_every=400, checkpoint_every=400)
-    busy = small("probe/action", steps=400, eval_every=20, log_every=10, checkpoint_every=30)
+    quiet = small("probe/action", steps=200, eval_every=200, log_every=200, checkpoint_every=200)
+    busy = small("probe/action", steps=200, eval_every=20, log_every=10, checkpoint_every=30)
     train(quiet, directory=tmp_path / "quiet")
     train(busy, directory=tmp_path / "busy")
     one, other = (load_latest(tmp_path / name).tensors for name in ("quiet", "busy"))
@@ -61,44 +61,52 @@ def test_evaluation_and_logging_never_change_training(tmp_path):
 
 
 def test_running_again_does_nothing(tmp_path):
-    train(small("probe/action", steps=300), directory=tmp_path / "run")
+    train(small("probe/action", steps=150), directory=tmp_path / "run")
     before = files(tmp_path / "run")[0]
-    train(small("probe/action", steps=300), directory=tmp_path / "run")
+    train(small("probe/action", steps=150), directory=tmp_path / "run")
     assert files(tmp_path / "run")[0] == before
 
 
 def test_another_config_in_the_same_directory_is_refused(tmp_path):
-    train(small("probe/action", steps=300), directory=tmp_path / "run")
+    train(small("probe/action", steps=150), directory=tmp_path / "run")
     with pytest.raises(BadInputError, match="seed"):
-        train(small("probe/action", steps=300, seed=1), directory=tmp_path / "run")
+        train(small("probe/action", steps=150, seed=1), directory=tmp_path / "run")
 
 
-@pytest.mark.parametrize("env", ["dmc/cheetah-run", "gym/Pendulum-v1", "gym/Hopper-v5"])
-def test_interrupted_and_resumed_equals_uninterrupted(env, tmp_path):
+@pytest.mark.parametrize(
+    ("env", "stops", "eval_every"),
+    [
+        ("dmc/cheetah-run", (130, 210, 310), 450),
+        ("gym/Pendulum-v1", (130, 310), 300),
+        ("gym/Hopper-v5", (130, 210, 310), 300),
+    ],
+    ids=["cheetah", "pendulum", "hopper"],
+)
+def test_interrupted_and_resumed_equals_uninterrupted(env, stops, eval_every, tmp_path):
     """Pendulum cannot save its state: it goes on to the start of the next episode, then stops."""
-    config = small(env, steps=700)
+    config = small(env, steps=450, warmup_steps=150, eval_every=eval_every)
     train(config, directory=tmp_path / "whole")
-    stops = iter((130, 310, 455))
-    stop_at = next(stops)
 
-    def watch(run, event):
-        if event == "step" and run.at.env_step == stop_at:
-            signal.raise_signal(signal.SIGTERM)
+    def stop_at(step):
+        def watch(run, event):
+            if event == "step" and run.at.env_step == step:
+                signal.raise_signal(signal.SIGTERM)
 
-    for _ in range(3):
+        return watch
+
+    for step in stops:
         with pytest.raises(InterruptedRunError, match="run the same command to go on"):
-            train(config, directory=tmp_path / "parts", watch=watch)
-        stop_at = next(stops, None)
+            train(config, directory=tmp_path / "parts", watch=stop_at(step))
     train(config, directory=tmp_path / "parts")
     assert_equal_runs(tmp_path / "whole", tmp_path / "parts")
 
 
 def test_a_finished_run_can_be_extended(tmp_path):
-    config = small("probe/action", steps=300, eval_every=1000)
+    config = small("probe/action", steps=150, eval_every=1000)
     train(config, directory=tmp_path / "run")
-    longer = dataclasses.replace(config, steps=600)
+    longer = dataclasses.replace(config, steps=250)
     train(longer, directory=tmp_path / "run", may_differ=("steps",))
-    assert load_latest(tmp_path / "run").step == 600
+    assert load_latest(tmp_path / "run").step == 250
     assert RunDir(tmp_path / "run").status == "finished"
 
 
@@ -106,7 +114,7 @@ PROBES = ("constant", "observation", "two-step", "action", "observation-action")
 
 
 @pytest.mark.parametrize("name", PROBES)
-def test_the_agent_finds_the_known_values(name, tmp_path):
+def test_the_agent_finds_the_known_values(name, tmp_path, unchecked):
     """Q at random states and actions of its own policy, against the closed form."""
     net = NetConfig(Fourier(fourier_dim=32, sigma=0.1), MLPTrunk((64, 64)))
     algo = SACConfig(
@@ -116,8 +124,9 @@ def test_the_agent_finds_the_known_values(name, tmp_path):
         actor_lr=3e-3,
         critic_lr=3e-3,
         alpha=FixedAlpha(value=1e-3),
+        target=PolyakTarget(tau=0.05, period=1),  # quick, for the few updates there are
     )
-    config = small(f"probe/{name}", algo=algo, steps=1500, eval_every=5000, checkpoint_every=5000)
+    config = small(f"probe/{name}", algo=algo, steps=600, eval_every=5000, checkpoint_every=5000)
     env = make(f"probe/{name}", seed=0)
     train(config, directory=tmp_path / "run")
     agent = SAC(algo, 1, 1)
@@ -223,14 +232,14 @@ def test_the_histogram_keeps_what_lies_beyond():
 def test_every_logged_metric_is_documented(tmp_path):
     kappa = FunctionalRegularization(kappa=1.0)  # its penalty is a metric of its own
     algo = SACConfig(actor=NET, critic=NET, batch_size=16, regularizers=(kappa,))
-    train(small("probe/action", steps=300, algo=algo), directory=tmp_path / "run")
+    train(small("probe/action", steps=200, algo=algo), directory=tmp_path / "run")
     names = {name for row in read_rows(tmp_path / "run" / "metrics.jsonl") for name in row}
     documented = set(re.findall(r"^\| `([^`]+)`", (ROOT / "docs/metrics.md").read_text(), re.M))
     assert names == documented
 
 
 def test_metrics_hold_nothing_of_the_machine(tmp_path):
-    train(small("probe/action", steps=300), directory=tmp_path / "run")
+    train(small("probe/action", steps=150), directory=tmp_path / "run")
     text = (tmp_path / "run" / "metrics.jsonl").read_text()
     assert "second" not in text
     assert all("time" not in key for line in text.splitlines() for key in json.loads(line))
@@ -253,12 +262,12 @@ def test_every_preset_trains_every_task(task, name, tmp_path):
 
     def watch(run, event):
         finished.append(run.at.updates)
-        if run.at.updates == 200:
+        if run.at.updates == 40:
             signal.raise_signal(signal.SIGTERM)  # before the final evaluation of 1,000 steps
 
     with pytest.raises(InterruptedRunError):
         train(dataclasses.replace(config, steps=2000), directory=tmp_path / "run", watch=watch)
-    assert 200 in finished
+    assert 40 in finished
 
 
 def test_presets_are_those_of_the_sources():

@@ -12,12 +12,14 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FunctionType, MethodType
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import torch
-from torch._dynamo.types import GuardFilterEntry
 
 from lff.core.errors import BadInputError, BadTypeError
+
+if TYPE_CHECKING:  # the compiler takes seconds to import: only who compiles waits for them
+    from torch._dynamo.types import GuardFilterEntry
 
 CACHE = "TORCHINDUCTOR_CACHE_DIR"
 Arguments = ParamSpec("Arguments")
@@ -51,7 +53,7 @@ def compile_update(update: Callable[Arguments, Result]) -> Callable[Arguments, R
     return torch.compile(own, fullgraph=True, dynamic=False, options=options)
 
 
-def _of_arguments(checks: Sequence[GuardFilterEntry]) -> list[bool]:
+def _of_arguments(checks: "Sequence[GuardFilterEntry]") -> list[bool]:
     """Say which checks of the graph to keep: of the arguments, and those that name nothing.
 
     The rest is of the agent, ``self``, and of modules of code.

@@ -301,28 +301,13 @@ class SAC:
             alpha = self.log_alpha.exp()
             target_q = self._targets(batch, noise, alpha)
             lagged_q = self._lagged(batch, noise)
-
-            def loss_of_critic(parameters: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-                q = self.q(parameters, batch.obs, batch.action, masks.get("critic"))
-                loss = critic_loss(q, target_q)
-                if lagged_q is not None:
-                    loss = loss + penalty(self.config.regularizers, q, lagged_q)
-                return loss, q
-
-            gradients, q = grad(loss_of_critic, has_aux=True)(self._critic)
+            gradients, q = grad(self._loss_of_critic, has_aux=True)(
+                self._critic, batch, target_q, lagged_q, masks.get("critic")
+            )
             self.critic_adam.step(gradients)
-
-            def loss_of_actor(
-                parameters: dict[str, Tensor],
-            ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-                action, log_prob = self.policy(
-                    parameters, batch.obs, noise.action, masks.get("actor")
-                )
-                q = self.q(self._critic, batch.obs, action, masks.get("actor_critic"))
-                loss = actor_loss(q, log_prob, alpha)
-                return loss, (loss, log_prob)
-
-            gradients, (loss, log_prob) = grad(loss_of_actor, has_aux=True)(self._actor)
+            gradients, (loss, log_prob) = grad(self._loss_of_actor, has_aux=True)(
+                self._actor, batch, noise, alpha
+            )
             self.actor_adam.step(gradients)
             if self._learns_alpha:
                 slope = alpha_gradient(alpha, log_prob, self.target_entropy)
@@ -341,6 +326,29 @@ class SAC:
             if lagged_q is not None:
                 metrics["train/penalty"] = penalty(self.config.regularizers, q, lagged_q)
             return metrics
+
+    def _loss_of_critic(
+        self,
+        parameters: Mapping[str, Tensor],
+        batch: Batch,
+        target_q: Tensor,
+        lagged_q: Tensor | None,
+        masks: Mapping[str, Tensor] | None,
+    ) -> tuple[Tensor, Tensor]:
+        q = self.q(parameters, batch.obs, batch.action, masks)
+        loss = critic_loss(q, target_q)
+        if lagged_q is not None:
+            loss = loss + penalty(self.config.regularizers, q, lagged_q)
+        return loss, q
+
+    def _loss_of_actor(
+        self, parameters: Mapping[str, Tensor], batch: Batch, noise: Noise, alpha: Tensor
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        masks = noise.masks
+        action, log_prob = self.policy(parameters, batch.obs, noise.action, masks.get("actor"))
+        q = self.q(self._critic, batch.obs, action, masks.get("actor_critic"))
+        loss = actor_loss(q, log_prob, alpha)
+        return loss, (loss, log_prob)
 
     def _targets(self, batch: Batch, noise: Noise, alpha: Tensor) -> Tensor:
         masks = noise.masks

@@ -38,6 +38,7 @@ docs: $(VENV)/.dev  ## build the documentation into docs/_build/html
 
 bench: $(VENV)/.dev  ## measure the speed of the layer and of training against peers
 	$(BIN)/python benchmarks/layer.py
+	$(BIN)/python benchmarks/fqi.py
 	$(BIN)/python benchmarks/ntk.py
 	$(BIN)/python benchmarks/sac_peers.py
 	$(BIN)/python benchmarks/sac_update.py

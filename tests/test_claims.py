@@ -38,6 +38,7 @@ def test_readme_states_the_computed_verdict(table, judge, command):
     ("name", "claim"),
     [
         *(("fig1", f"C-1{letter}") for letter in "abcd"),
+        *(("fig2", f"C-2{letter}") for letter in "abcdefghij"),
         *(("fig8", f"C-8{letter}") for letter in "abcdef"),
     ],
 )

@@ -157,8 +157,14 @@ EXPERIMENTS = (
         ),
         panels=(
             Panel(metric="surface", kind="grid"),
-            Panel(metric=ERROR, log=True, line=0.0625, line_label="noise"),
-            Panel(metric="error to targets", log=True, line=0.0625, line_label="noise"),
+            Panel(metric=ERROR, log=True, x="gradient steps", line=0.0625, line_label="noise"),
+            Panel(
+                metric="error to targets",
+                log=True,
+                x="gradient steps",
+                line=0.0625,
+                line_label="noise",
+            ),
         ),
         notes="Noise of 0.25 on values of 0 to 0.5 (the maze's Q* is scaled to the same standard "
         "deviation); its correlation falls to 1/e at the cells given, the ridge's at 11, the "

@@ -100,10 +100,10 @@ EXPERIMENTS = (
             claim("N-dyn/small-20", "The small σ lowers the error after 20 steps.", 0.01, FAR),
         ),
         panels=(
-            Panel(metric=ONE, log=True, line=1.0, line_label="mean change"),
-            Panel(metric="error after 1 step", log=True),
-            Panel(metric="error after 5 steps", log=True),
-            Panel(metric=FAR, log=True),
+            Panel(metric=ONE, log=True, x="gradient steps", line=1.0, line_label="mean change"),
+            Panel(metric="error after 1 step", log=True, x="gradient steps"),
+            Panel(metric="error after 5 steps", log=True, x="gradient steps"),
+            Panel(metric=FAR, log=True, x="gradient steps"),
         ),
         notes="50,000 transitions of 250 episodes under uniform actions, each held for five steps, "
         "so that there are contacts; 50 more episodes to judge by. The data are the same for all "

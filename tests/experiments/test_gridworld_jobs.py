@@ -32,13 +32,6 @@ JOBS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _eager(monkeypatch):
-    """Without a compiler: what is compiled is held to this in the system tests."""
-    for room in ("fqi", "mazes"):
-        monkeypatch.setattr(f"lff.experiments.{room}.find_compiler", lambda: None)
-
-
 def nothing(_share: float, _seen: str) -> None:
     """Say nothing."""
 

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from lff.experiments import list_experiments
+from lff.stats.fields import beside, read_fields
 from lff.stats.tables import read_table
 
 pytestmark = pytest.mark.system
@@ -23,7 +24,9 @@ def test_every_experiment_at_smoke_scale(tmp_path):
         assert {row.variant for row in rows} >= {c.variant for c in experiment.cells("smoke")}
         measured = {row.metric.partition("[")[0] for row in rows}
         assert measured <= {title for _, title in experiment.metrics}
-        assert {panel.metric for panel in experiment.panels} <= measured, name
+        fields = read_fields(beside(tmp_path / "results" / "smoke" / f"{name}.csv"))
+        drawn = measured | {one.metric for one in fields}
+        assert {panel.metric for panel in experiment.panels} <= drawn, name
         for claim in experiment.claims:
             assert claim.judge(rows).outcome in ("inconclusive at this scale", "no signal") or (
                 name == "fig1"

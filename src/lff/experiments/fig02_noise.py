@@ -23,7 +23,7 @@ def cells(scale: ScaleName) -> tuple[Cell, ...]:
 
     small = scale == "smoke"
     width = 16 if small else 256
-    size = {"size": 12, "steps": 6, "batch": 32, "every": 3} if small else {}
+    size = {"size": 12, "steps": 6, "batch": 32, "every": 3, "seeds": 2} if small else {}
     noises = {name: NOISES[name] for name in ("white", "4.5 cells")} if small else NOISES
     trunk = MLPTrunk(hidden=(width, width))
     nets = {

@@ -56,6 +56,7 @@ def cells(scale: ScaleName) -> tuple[Cell, ...]:
                 ),
                 iterations=10 if small else 300,
                 every=1 if small else 5,
+                seeds=2 if small else 5,
             ),
         )
         for width in WIDTHS

@@ -52,6 +52,7 @@ def bootstrap_cells(scale: ScaleName) -> tuple[Cell, ...]:
                 every=2,
                 size=12 if small else 64,
                 iterations=4 if small else 100,
+                seeds=2 if small else 5,
             ),
         )
         for name in ("MLP", SMALL, MEDIUM, LARGE)
@@ -127,6 +128,7 @@ def fit_cells(scale: ScaleName) -> tuple[Cell, ...]:
                 steps=8 if small else 20_000,
                 every=4 if small else 500,
                 batch=32 if small else 512,
+                seeds=2 if small else 5,
             ),
         )
         for name in ("MLP", LARGE, SMALL, FIXED, "SIREN")

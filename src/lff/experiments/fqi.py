@@ -16,7 +16,15 @@ import torch
 from lff.core.checks import check_choice, check_size
 from lff.core.experiment import Cost, JobRow, Tell, memory_here
 from lff.experiments.resuming import Kept
-from lff.tabular import FQI, FQIConfig, Instruments, ObservedMDP, grid16_smooth, lava_grid
+from lff.tabular import (
+    FQI,
+    FQIConfig,
+    Instruments,
+    Learner,
+    ObservedMDP,
+    grid16_smooth,
+    lava_grid,
+)
 from lff.tabular.grid16 import Sampling
 from lff.training.compiling import compile_update, find_compiler
 
@@ -24,6 +32,8 @@ TaskName = Literal["grid16", "lava"]
 RATIOS = ("effective rank", "largest singular value")
 """Of these the table also has the end over the start."""
 TRIED = 2
+WORTH = 2_000
+"""Gradient steps from which on compilation, some ten seconds, pays."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +84,7 @@ class FQIJob:
 
     def _start(self) -> FQI:
         fqi = FQI(self._tasks(), self.fqi, seeds=range(self.seeds))
-        if find_compiler() is not None:
-            fqi.step = compile_update(fqi.update)
+        compile_if_worth(fqi, self.iterations * self.fqi.gradient_steps)
         return fqi
 
     def _tasks(self) -> ObservedMDP | list[ObservedMDP]:
@@ -122,6 +131,12 @@ class FQIJob:
         seconds = self.iterations * each + (self.iterations // self.every + 1) * look
         kept = 2 * sum(value.nbytes for value in fqi.state().values())
         return Cost(seconds, memory_here(), kept)
+
+
+def compile_if_worth(learner: Learner, steps: int) -> None:
+    """Let a learner of so many steps run compiled, if there is a compiler and it pays."""
+    if steps >= WORTH and find_compiler() is not None:
+        learner.step = compile_update(learner.update)
 
 
 def maze(size: int, seed: int) -> ObservedMDP:

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from lff.core.checks import check_size
 from lff.core.experiment import Cost, JobRow, Tell
-from lff.experiments.fqi import maze
+from lff.experiments.fqi import compile_if_worth, maze
 from lff.experiments.regression import LR, by_seed, cost_of_fit, fit
 from lff.experiments.resuming import Kept
 from lff.nn import NetConfig
@@ -18,7 +18,6 @@ from lff.stats.fields import FIELDS, field, write_fields
 from lff.tabular import Learner, ObservedMDP, greedy, policy_return, solve, uniform_policy
 from lff.tabular.gridworld import GOAL, LAVA, WALL
 from lff.tabular.instruments import TOLERANCE
-from lff.training.compiling import compile_update, find_compiler
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,8 +97,7 @@ class MazeFitJob:
         learner = Learner(
             self.net, in_features=inputs.shape[1], out_features=5, seeds=range(self.seeds), lr=LR
         )
-        if find_compiler() is not None:
-            learner.step = compile_update(learner.update)
+        compile_if_worth(learner, self.steps)
         return learner
 
     def _draw(

@@ -40,6 +40,8 @@ def test_readme_states_the_computed_verdict(table, judge, command):
         *(("fig1", f"C-1{letter}") for letter in "abcd"),
         *(("fig2", f"C-2{letter}") for letter in "abcdefghij"),
         *(("fig8", f"C-8{letter}") for letter in "abcdef"),
+        *(("fig16", f"C-16{letter}") for letter in "abcdi"),
+        *(("fig16b", f"C-16{letter}") for letter in "ef"),
     ],
 )
 def test_readme_states_the_verdict_of_an_experiment(name, claim):

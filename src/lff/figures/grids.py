@@ -39,10 +39,11 @@ def draw_tiles(axis: Any, grids: Mapping[str, ArrayLike]) -> tuple[float, float]
     finite = np.concatenate([grid[np.isfinite(grid)] for grid in values.values()])
     low, high = np.percentile(finite, (0.5, 99.5)) if finite.size else (0.0, 1.0)
     width, height = (1 - BAR) / columns, 1 / rows
+    title = TITLE * (1.3 if any(", " in name for name in values) else 1)  # of two lines
     image = None
     for i, (name, grid) in enumerate(values.items()):
         down, across = divmod(i, columns)
-        box = (across * width, 1 - (down + 1) * height, 0.95 * width, (1 - TITLE) * height)
+        box = (across * width, 1 - (down + 1) * height, 0.95 * width, (1 - title) * height)
         tile = axis.inset_axes(box)
         image = tile.imshow(
             grid, cmap="viridis", vmin=low, vmax=high, aspect="equal", interpolation="none"

@@ -35,9 +35,11 @@ POLICIES = (RANDOM, ZERO)
 DOTTED = (1.0, 1.8)
 WIDTH, HEIGHT = 3.9, 2.6
 """Inches of one picture."""
+NARROWEST = 5.5
+"""Inches of a figure: its legend must fit."""
 ACROSS = 4
 """Tasks side by side; further ones are a block of rows below."""
-TILE = 0.96
+TILE = 1.1
 """Inches that a row of four surfaces is high."""
 _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -70,7 +72,8 @@ class Picture:
         if self.panel.kind != "grid":
             return HEIGHT
         rows, columns = tile_shape(len(self.fields))
-        return rows * TILE * 4 / columns
+        lines = 1.05 if any(", " in one.title for one in self.fields) else 1.0
+        return rows * TILE * lines * 4 / columns
 
     def draw(self, axis: Any, *, as_paper: bool = False) -> None:
         """Draw it."""
@@ -214,10 +217,15 @@ def draw_experiment(
         raise BadInputError("panels", experiment.name, "drawn from a table", remedy)
     tasks = list(dict.fromkeys(row.task for row in rows))
     with mpl.rc_context(SETTINGS):
-        heights = [max(picture.height for picture in drawn) for drawn in found.values()]
         blocks = [tasks[i : i + ACROSS] for i in range(0, len(tasks), ACROSS)]
         columns = len(blocks[0])
-        size = (max(WIDTH * columns, 5.5), sum(heights) * len(blocks) + 0.9)
+        width = max(WIDTH * columns, NARROWEST)
+        heights = [
+            max(picture.height for picture in drawn)
+            * (width / columns / WIDTH if panel.kind == "grid" else 1)  # tiles stay square
+            for panel, drawn in found.items()
+        ]
+        size = (width, sum(heights) * len(blocks) + 0.9)
         figure = Figure(figsize=size, layout="constrained", dpi=150)
         FigureCanvasAgg(figure)
         axes = figure.subplots(

@@ -4,23 +4,6 @@ A ridge over 64 states x 64 actions and the exact Q* of a maze, seen through whi
 noise.  The experiment is ``lff experiment run fig2``; this runs it, then draws it.
 """
 
-import subprocess
-import sys
-from argparse import ArgumentParser
-from pathlib import Path
+from figure import run_and_draw
 
-parser = ArgumentParser(description=__doc__)
-parser.add_argument("--out", type=Path, default=Path("runs/fig2"), help="folder to write to")
-parser.add_argument("--scale", choices=("smoke", "laptop"), default="laptop")
-arguments = parser.parse_args()
-
-place = ["--results", str(arguments.out), "--scale", arguments.scale]
-picture = arguments.out / "fig2.png"
-for command in (
-    ["run", "--dir", str(arguments.out / "jobs"), *place],
-    ["plot", "--out", str(picture), *place],
-):
-    subprocess.run(
-        [sys.executable, "-m", "lff", "experiment", command[0], "fig2", *command[1:]], check=True
-    )
-print("picture:", picture)
+run_and_draw("fig2", __doc__)

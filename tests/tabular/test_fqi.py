@@ -133,6 +133,7 @@ def test_targets_are_backups_of_q(grid16):
     np.testing.assert_allclose(target[0], q[0, state[0], action[0]], atol=1e-8)
     assert len(target[0]) == 205 * 5
     met = FQI(grid16, CONFIG, seeds=(0,))
+    np.testing.assert_array_equal(met.transitions(q)[2], target)  # nothing met yet: all of them
     met.iterate()
     state, action, target = met.transitions(q)
     following = met.met[2, 0]

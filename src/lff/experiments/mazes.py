@@ -15,7 +15,7 @@ from lff.experiments.regression import LR, by_seed, cost_of_fit, fit
 from lff.experiments.resuming import Kept
 from lff.nn import NetConfig
 from lff.stats.fields import FIELDS, field, write_fields
-from lff.tabular import Learner, ObservedMDP, greedy, policy_return, solve, uniform_policy
+from lff.tabular import Learner, ObservedMDP, ReturnScale, greedy, solve
 from lff.tabular.gridworld import GOAL, LAVA, WALL
 from lff.tabular.instruments import TOLERANCE
 
@@ -54,7 +54,9 @@ class MazeFitJob:
         q_star = np.stack([solve(task.mdp) for task in tasks])
         targets = torch.from_numpy(q_star).float()
         inputs = torch.from_numpy(tasks[0].obs)
-        ends = [_ends(task, q) for task, q in zip(tasks, q_star, strict=True)]
+        scales = [
+            ReturnScale.of(task.mdp, greedy(q)) for task, q in zip(tasks, q_star, strict=True)
+        ]
         learner = self._learner(inputs)
         kept = Kept(folder, learner)
 
@@ -65,8 +67,8 @@ class MazeFitJob:
         def look(step: int) -> list[JobRow]:
             q = q_table()
             reached = [
-                _normalized(task, table, limits)
-                for task, table, limits in zip(tasks, q.double().numpy(), ends, strict=True)
+                float(scale.measure(greedy(table), tolerance=TOLERANCE))
+                for scale, table in zip(scales, q.double().numpy(), strict=True)
             ]
             error = (q - targets).square().mean(dim=(1, 2))
             return by_seed(step, {"error to Q*": error, "return": torch.tensor(reached)})
@@ -116,16 +118,3 @@ class MazeFitJob:
             for name, values in shown.items()
         ]
         write_fields(folder / FIELDS, fields)
-
-
-def _ends(task: ObservedMDP, q_star: Float[np.ndarray, "state action"]) -> tuple[float, float]:
-    policies = np.stack([uniform_policy(task.mdp), greedy(q_star)])
-    low, high = policy_return(task.mdp, policies)
-    return float(low), float(high)
-
-
-def _normalized(
-    task: ObservedMDP, q: Float[np.ndarray, "state action"], ends: tuple[float, float]
-) -> float:
-    reached = float(policy_return(task.mdp, greedy(q), tolerance=TOLERANCE))
-    return (reached - ends[0]) / (ends[1] - ends[0])

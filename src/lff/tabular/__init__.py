@@ -10,6 +10,7 @@ from lff.tabular.instruments import Instruments as Instruments
 from lff.tabular.learner import Learner as Learner
 from lff.tabular.mdp import MDP as MDP
 from lff.tabular.mdp import Transitions as Transitions
+from lff.tabular.solve import ReturnScale as ReturnScale
 from lff.tabular.solve import evaluate as evaluate
 from lff.tabular.solve import greedy as greedy
 from lff.tabular.solve import normalized_return as normalized_return

@@ -139,10 +139,13 @@ class FQI(Learner):
     def transitions(
         self, q: Float[np.ndarray, "seed state action"]
     ) -> tuple[Int[np.ndarray, "seed n"], Int[np.ndarray, "seed n"], Float[np.ndarray, "seed n"]]:
-        """Return states, actions and targets of all that a batch may be drawn from."""
+        """Return states, actions and targets of all that a batch may be drawn from.
+
+        Before anything was met these are all cells and actions, with expected targets.
+        """
         limit = self.config.clip
         values = np.clip(state_values(q, entropy=self.config.entropy), -limit, limit)
-        if self.config.data == "full":
+        if self.config.data == "full" or not self.met.size:
             actions = self.tasks[0].mdp.actions
             state = np.repeat(self.free, actions, axis=-1)
             action = np.tile(np.arange(actions), self.free.shape)

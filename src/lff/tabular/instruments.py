@@ -11,7 +11,7 @@ from torch import Tensor
 from lff.nn import effective_rank
 from lff.regularizers import SingularValuePenalty
 from lff.tabular.fqi import FQI
-from lff.tabular.solve import greedy, policy_return, uniform_policy
+from lff.tabular.solve import ReturnScale, greedy
 
 STATES = 2_048
 """States of the buffer whose features are looked at, as Kumar et al. do."""
@@ -25,13 +25,11 @@ class Instruments:
     def __init__(self, fqi: FQI) -> None:
         """Work out once what returns are compared with."""
         self.fqi = fqi
-        known: dict[int, tuple[float, float]] = {}
+        known: dict[int, ReturnScale] = {}
         for task, q in zip(fqi.tasks, fqi.q_star, strict=True):
             if id(task) not in known:
-                policies = np.stack([uniform_policy(task.mdp), greedy(q)])
-                low, high = policy_return(task.mdp, policies, horizon=task.horizon)
-                known[id(task)] = float(low), float(high)
-        self._ends = [known[id(task)] for task in fqi.tasks]
+                known[id(task)] = ReturnScale.of(task.mdp, greedy(q), horizon=task.horizon)
+        self._scales = [known[id(task)] for task in fqi.tasks]
 
     def look(self, *, features: bool = True) -> dict[str, Float[np.ndarray, "seed"]]:
         """Return all numbers; without the features, whose singular values take longest."""
@@ -45,10 +43,6 @@ class Instruments:
         """Q and targets on the transitions that batches are drawn from, and Q against Q*."""
         state, action, target = self.fqi.transitions(q)
         members = np.arange(len(q))[:, None]
-        if state.shape[1] == 0:  # nothing met yet: all cells and actions
-            state = np.repeat(self.fqi.free, q.shape[-1], axis=-1)
-            action = np.tile(np.arange(q.shape[-1]), self.fqi.free.shape)
-            target = self.fqi.q_star[members, state, action]
         here, true = q[members, state, action], self.fqi.q_star[members, state, action]
         cells = members, self.fqi.free
         # how many orders of magnitude Q is off; a sum of zero has no order
@@ -63,13 +57,12 @@ class Instruments:
 
     def returns(self, q: Float[np.ndarray, "seed state action"]) -> Float[np.ndarray, "seed"]:
         """Return of the greedy policy: 0 for the uniform policy, 1 for the optimal one."""
-        found = []
-        for task, table, (low, high) in zip(self.fqi.tasks, q, self._ends, strict=True):
-            reached = policy_return(
-                task.mdp, greedy(table), horizon=task.horizon, tolerance=TOLERANCE
-            )
-            found.append((float(reached) - low) / (high - low))
-        return np.array(found)
+        return np.array(
+            [
+                float(scale.measure(greedy(table), tolerance=TOLERANCE))
+                for scale, table in zip(self._scales, q, strict=True)
+            ]
+        )
 
     def singular_values(self) -> dict[str, Float[np.ndarray, "seed"]]:
         """Effective rank, largest and smallest singular value of the features of states met."""

@@ -7,6 +7,7 @@ the backup is a γ-contraction, so an update smaller than ε leaves an error bel
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
@@ -94,16 +95,39 @@ def policy_return(
     return np.asarray(values @ mdp.start)
 
 
+@dataclass(frozen=True, eq=False)
+class ReturnScale:
+    """A measure of returns in one MDP: 0 for the uniform policy, 1 for the best."""
+
+    mdp: MDP
+    low: float
+    high: float
+    horizon: int | None = None
+
+    @classmethod
+    def of(cls, mdp: MDP, best: Policy, *, horizon: int | None = None) -> "ReturnScale":
+        """Work out both ends once."""
+        both = np.stack([uniform_policy(mdp), best])
+        low, high = map(float, policy_return(mdp, both, horizon=horizon))
+        if not high > low:
+            remedy = "there is nothing to gain in this MDP; check its rewards"
+            raise BadInputError("the optimal return", high, f"above {low:g}", remedy)
+        return cls(mdp, low, high, horizon)
+
+    def measure(
+        self, policy: Policy, *, tolerance: float = TOLERANCE
+    ) -> Float[np.ndarray, "*batch"]:
+        """Return where a policy, or several, stands on it."""
+        reached = policy_return(self.mdp, policy, horizon=self.horizon, tolerance=tolerance)
+        return np.asarray((reached - self.low) / (self.high - self.low))
+
+
 def normalized_return(
     mdp: MDP, policy: Policy, *, best: Policy | None = None, horizon: int | None = None
 ) -> Float[np.ndarray, "*batch"]:
     """Return 0 for the uniform policy, 1 for the optimal one (or ``best``)."""
     best = greedy(solve(mdp)) if best is None else best
-    low, high = (policy_return(mdp, p, horizon=horizon) for p in (uniform_policy(mdp), best))
-    if not high > low:
-        remedy = "there is nothing to gain in this MDP; check its rewards"
-        raise BadInputError("the optimal return", float(high), f"above {float(low):g}", remedy)
-    return np.asarray((policy_return(mdp, policy, horizon=horizon) - low) / (high - low))
+    return ReturnScale.of(mdp, best, horizon=horizon).measure(policy)
 
 
 def _fixed_point(

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from lff.core.errors import BadInputError, RunError
+from lff.core.memory import available_memory
 from lff.envs import make, rendering
 from lff.store import RunLock, write_bytes
 from lff.training.compiling import CACHE, cache_dir
@@ -242,20 +243,6 @@ def cpu_quota(text: str) -> float | None:
     return None if quota == "max" else int(quota) / int(period)
 
 
-def available_memory(
-    info: Path = Path("/proc/meminfo"), group: Path = Path("/sys/fs/cgroup")
-) -> int | None:
-    """Return the free bytes, by the kernel and by the control group, the smaller one."""
-    found = []
-    for line in _read(info).splitlines():
-        if line.startswith("MemAvailable:"):
-            found.append(1024 * int(line.split()[1]))
-    limit, used = _read(group / "memory.max").strip(), _read(group / "memory.current").strip()
-    if limit.isdigit() and used.isdigit():
-        found.append(max(0, int(limit) - int(used)))
-    return min(found, default=None)
-
-
 def _memory_for(task: str) -> Check:
     available = available_memory()
     if available is None:
@@ -283,13 +270,6 @@ def _guarded(read: Callable[[], float | None]) -> float | None:
         return read()
     except (OSError, ValueError, ZeroDivisionError):
         return None
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:
-        return ""
 
 
 def _child(code: str, environment: dict[str, str], timeout: float) -> str:

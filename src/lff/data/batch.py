@@ -2,15 +2,19 @@
 
 from typing import NamedTuple
 
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Num
 from torch import Tensor
 
 
 class Batch(NamedTuple):
-    """Transitions, one per row.  Time limits are not terminal."""
+    """Transitions, one per row.  Time limits are not terminal.
 
-    obs: Float[Tensor, "batch obs"]
+    Observations are vectors of float32, or pictures (channel, height, width) of uint8, which stay
+    uint8 until the network scales them.
+    """
+
+    obs: Num[Tensor, "batch *obs"]
     action: Float[Tensor, "batch act"]
     reward: Float[Tensor, " batch"]
-    next_obs: Float[Tensor, "batch obs"]
+    next_obs: Num[Tensor, "batch *obs"]
     terminated: Bool[Tensor, " batch"]

@@ -39,6 +39,19 @@ class Replay:
         """Return how many transitions can be sampled."""
         return min(self.total, self.capacity)
 
+    @property
+    def rows(self) -> int:
+        """How many rows were ever written: here a row is a transition."""
+        return self.total
+
+    @property
+    def kept_rows(self) -> int:
+        """How many of the last rows a checkpoint must be able to restore."""
+        return len(self)
+
+    def begin(self, obs: ArrayLike) -> None:
+        """Hear that an episode begins; observations are stored whole, so nothing is to be done."""
+
     def add(
         self,
         obs: ArrayLike,

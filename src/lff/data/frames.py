@@ -1,0 +1,270 @@
+"""A ring of transitions between stacked frames, in which every frame is stored once.
+
+An observation is the last ``stack`` frames of its episode, and two observations of a transition
+share all but one; stored as they are, a frame would be kept twice ``stack`` times.  Here a *row* is
+one frame with what led to it (action, reward, terminated), and its age in the episode.  Row r of an
+episode that began at row e is the transition
+
+    s  = frames max(e, r - stack), ..., max(e, r - 1)
+    s' = frames max(e, r - stack + 1), ..., max(e, r)
+
+since the first observation of an episode is its first frame repeated.  Row e itself, of age 0, is
+no transition.  Batches equal those of a ring of stacked observations bit for bit.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from lff.core.checks import check_size
+from lff.core.errors import BadInputError
+from lff.core.memory import available_memory, check_memory
+from lff.data.augment import Augmentation, NoAugmentation
+from lff.data.batch import Batch
+
+
+class FrameReplay:
+    """The last ``capacity`` transitions of pictures, uint8.
+
+    ``rows`` counts all rows ever written; number n stands in place n % ``row_capacity``, so that a
+    ring restored from the same rows gives the same samples.  Rows are a little more than
+    transitions, one for each episode.  ``row_capacity`` has room for episodes of 50 steps and
+    longer; with shorter ones the oldest transitions leave before ``capacity`` is reached.
+    """
+
+    def __init__(
+        self,
+        capacity: int,
+        *,
+        obs_shape: tuple[int, int, int] = (9, 100, 100),
+        action_dim: int,
+        frame_channels: int = 3,
+    ) -> None:
+        """Reserve the rows, if memory for all is there; it is touched only as they fill."""
+        needed = self.bytes_needed(
+            capacity, obs_shape=obs_shape, action_dim=action_dim, frame_channels=frame_channels
+        )
+        remedy = "use a smaller --replay-capacity or a smaller image"
+        check_memory(needed, available_memory(), what="the replay", remedy=remedy)
+        self.capacity, self.row_capacity = capacity, _row_capacity(capacity)
+        self.obs_shape, self.frame_channels = obs_shape, frame_channels
+        self.stack = obs_shape[0] // frame_channels
+        self.rows = 0
+        self.total = 0
+        columns = _columns((frame_channels, *obs_shape[1:]), action_dim)
+        self._rows = {
+            name: np.empty((self.row_capacity, *shape), dtype)
+            for name, (shape, dtype) in columns.items()
+        }
+        # row numbers of transitions: number n stands in place n % capacity, as in Replay
+        self._transitions = np.empty(capacity, dtype=np.int64)
+        self._first = 0  # number of the oldest transition whose frames are all there
+
+    @staticmethod
+    def bytes_needed(
+        capacity: int,
+        *,
+        obs_shape: tuple[int, int, int] = (9, 100, 100),
+        action_dim: int,
+        frame_channels: int = 3,
+    ) -> int:
+        """Return the bytes of a full ring, to be known before it is asked for.
+
+        >>> FrameReplay.bytes_needed(100_000, action_dim=6) < 3.3e9
+        True
+        """
+        check_size("capacity", capacity)
+        check_size("frame_channels", frame_channels)
+        for name, side in zip(("channels", "height", "width"), obs_shape, strict=True):
+            check_size(name, side)
+        if obs_shape[0] % frame_channels:
+            remedy = "stack whole frames"
+            constraint = f"a multiple of the {frame_channels} of a frame"
+            raise BadInputError("channels", obs_shape[0], constraint, remedy)
+        columns = _columns((frame_channels, *obs_shape[1:]), check_size("action_dim", action_dim))
+        row = sum(
+            int(np.prod(shape)) * np.dtype(dtype).itemsize for shape, dtype in columns.values()
+        )
+        return _row_capacity(capacity) * row + capacity * np.dtype(np.int64).itemsize
+
+    def __len__(self) -> int:
+        """Return how many transitions can be sampled."""
+        return self.total - self._first
+
+    @property
+    def kept_rows(self) -> int:
+        """How many of the last rows a checkpoint must be able to restore."""
+        return min(self.rows, self.row_capacity)
+
+    def begin(self, obs: np.ndarray) -> None:
+        """Store the first frame of an episode; call it after every reset.
+
+        Again, with the same frame, it changes nothing: a run that goes on from a checkpoint at an
+        episode's start may reset once more.
+        """
+        self._check(obs)
+        frame = self._newest(obs)
+        if not (obs.reshape(self.stack, *frame.shape) == frame).all():
+            remedy = "fill the stack with the first frame at reset"
+            raise BadInputError("obs", "frames that differ", "one frame repeated", remedy)
+        if self.rows and not self._last("age") and np.array_equal(self._last("frame"), frame):
+            return
+        self._write(frame, 0.0, 0.0, terminated=False, age=0)
+
+    def add(
+        self,
+        obs: np.ndarray,
+        action: np.ndarray,
+        reward: float,
+        next_obs: np.ndarray,
+        *,
+        terminated: bool,
+    ) -> None:
+        """Store one transition of the episode that is under way."""
+        self._check(next_obs)
+        if not self.rows or self._last("terminated"):
+            raise BadInputError("episode", "none", "under way", "call begin(obs) at every reset")
+        if not np.array_equal(self._newest(obs), self._last("frame")):
+            remedy = "call begin(obs) at every reset, and add every step"
+            raise BadInputError("obs", "another picture", "the next_obs before", remedy)
+        if not np.array_equal(next_obs[: -self.frame_channels], obs[self.frame_channels :]):
+            remedy = "append the newest frame last, and let the oldest go"
+            raise BadInputError("next_obs", "another stack", "obs, one frame later", remedy)
+        age = int(self._last("age")) + 1
+        self._write(self._newest(next_obs), action, reward, terminated=terminated, age=age)
+
+    def sample(
+        self, size: int, generator: torch.Generator, augmentation: Augmentation | None = None
+    ) -> Batch:
+        """Return ``size`` transitions drawn uniformly with replacement, in memory of their own.
+
+        The pictures are uint8 (batch, channel, height, width), transformed by ``augmentation``,
+        whose draws follow that of the transitions.
+        """
+        if not len(self):
+            raise BadInputError("replay", 0, "not empty", "add transitions first")
+        index = torch.randint(len(self), (size,), generator=generator).numpy()
+        if self._first > max(0, self.total - self.capacity):  # some have left early
+            index = (self._first + index) % self.capacity
+        numbers = self._transitions[index]
+        places = numbers % self.row_capacity
+        start = numbers - self._rows["age"][places]
+        window = np.maximum(numbers[:, None] + np.arange(-self.stack, 1), start[:, None])
+        window %= self.row_capacity
+        transform = augmentation or NoAugmentation()
+        corners = transform.draw(size, self.obs_shape[1:], generator)
+        frames = self._rows["frame"]
+        return Batch(
+            obs=torch.from_numpy(transform.gather(frames, window[:, :-1], corners.obs)),
+            action=torch.from_numpy(self._rows["action"][places]),
+            reward=torch.from_numpy(self._rows["reward"][places]),
+            next_obs=torch.from_numpy(transform.gather(frames, window[:, 1:], corners.next_obs)),
+            terminated=torch.from_numpy(self._rows["terminated"][places]),
+        )
+
+    def since(self, row: int) -> dict[str, np.ndarray]:
+        """Return copies of the rows after number ``row``, oldest first, for storage."""
+        places = np.arange(max(row, self.rows - self.kept_rows), self.rows) % self.row_capacity
+        return {name: column[places] for name, column in self._rows.items()}
+
+    def restore(self, arrays: Mapping[str, np.ndarray], *, total: int) -> None:
+        """Fill the ring with its last rows, oldest first, ``total`` ever written."""
+        stored = len(arrays["age"]) if arrays else 0
+        self.restore_parts([arrays] if stored else [], stored=stored, total=total)
+
+    def restore_parts(
+        self, parts: Iterable[Mapping[str, np.ndarray]], *, stored: int, total: int
+    ) -> None:
+        """Fill the ring from consecutive parts, one at a time in memory, ``stored`` rows in all."""
+        needed = min(total, self.row_capacity)
+        if stored < needed:
+            remedy = "restore from a checkpoint whose segments are all there"
+            raise BadInputError("stored rows", stored, f"{needed} or more", remedy)
+        number = total - stored
+        for part in parts:
+            count = len(part["age"])
+            skipped = min(max(0, total - needed - number), count)
+            places = np.arange(number + skipped, number + count) % self.row_capacity
+            for name, column in self._rows.items():
+                column[places] = part[name][skipped:]
+            number += count
+        self.rows = total
+        self._find_transitions(needed)
+
+    def _find_transitions(self, kept: int) -> None:
+        """Number the transitions of the kept rows as they were numbered when they were added."""
+        numbers = np.arange(self.rows - kept, self.rows)
+        places = numbers % self.row_capacity
+        is_transition = self._rows["age"][places] > 0
+        self.total = int(self._last("total")) if kept else 0
+        held = numbers[is_transition][-self.capacity :]
+        order = np.arange(self.total - len(held), self.total) % self.capacity
+        self._transitions[order] = held
+        self._first = self.total - len(held)
+        self._let_go()
+
+    def _write(
+        self,
+        frame: np.ndarray,
+        action: np.ndarray | float,
+        reward: float,
+        *,
+        terminated: bool,
+        age: int,
+    ) -> None:
+        place, rows = self.rows % self.row_capacity, self._rows
+        rows["frame"][place] = frame
+        rows["action"][place] = action
+        rows["reward"][place] = reward
+        rows["terminated"][place] = terminated
+        rows["age"][place] = age
+        rows["total"][place] = self.total + bool(age)
+        if age:
+            self._transitions[self.total % self.capacity] = self.rows
+            self.total += 1
+        self.rows += 1
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Give up the oldest transitions while one of their frames has been overwritten."""
+        self._first = max(self._first, self.total - self.capacity)
+        oldest = self.rows - self.row_capacity
+        while oldest > 0 and self._first < self.total:
+            number = int(self._transitions[self._first % self.capacity])
+            # below the oldest row its age is overwritten, but then it is lost anyway
+            age = int(self._rows["age"][number % self.row_capacity])
+            if number >= oldest and number - min(age, self.stack) >= oldest:
+                return
+            self._first += 1
+
+    def _last(self, name: str) -> Any:
+        """Return an entry of the newest row."""
+        return self._rows[name][(self.rows - 1) % self.row_capacity]
+
+    def _newest(self, obs: np.ndarray) -> np.ndarray:
+        return obs[-self.frame_channels :]
+
+    def _check(self, obs: np.ndarray) -> None:
+        if obs.shape != self.obs_shape or obs.dtype != np.uint8:
+            remedy = "give the replay the environment's own pictures"
+            constraint = f"uint8 of shape {self.obs_shape}"
+            raise BadInputError("obs", f"{obs.dtype} of {obs.shape}", constraint, remedy)
+
+
+def _row_capacity(capacity: int) -> int:
+    """Rows beside the transitions: one for each episode, and the frames before the oldest."""
+    return capacity + capacity // 50 + 64
+
+
+def _columns(frame: tuple[int, ...], action_dim: int) -> dict[str, tuple[tuple[int, ...], type]]:
+    """Shape and dtype of what a row holds."""
+    return {
+        "frame": (frame, np.uint8),
+        "action": ((action_dim,), np.float32),
+        "reward": ((), np.float32),
+        "terminated": ((), np.bool_),
+        "age": ((), np.int32),  # rows since the episode's first
+        "total": ((), np.int64),  # transitions ever added, this one included
+    }

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lff.core.checks import check_flag, check_size, settle
+from lff.core.checks import check_count, check_flag, check_size, settle
 from lff.core.errors import BadInputError
 
 LARGEST = 1024
@@ -35,7 +35,7 @@ class PixelView:
         """Check the fields."""
         settle(self, size=_side, frame_stack=check_size, fast_render=check_flag)
         if self.camera is not None:
-            settle(self, camera=_camera)
+            settle(self, camera=check_count)
         if self.render_size is not None:
             settle(self, render_size=_side)
             if self.render_size < self.size:
@@ -64,9 +64,3 @@ def _side(name: str, value: object) -> int:
     if side > LARGEST:
         raise BadInputError(name, value, f"at most {LARGEST} pixels", "use 100 or 84, say")
     return side
-
-
-def _camera(name: str, value: object) -> int:
-    if value == 0 and not isinstance(value, bool | float):
-        return 0
-    return check_size(name, value)

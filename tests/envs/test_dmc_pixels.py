@@ -20,10 +20,10 @@ FAST = PixelView(size=40, fast_render=True)
 # dm_control keeps the backend that it found when it was imported, hence processes of their own
 EQUALS_DM_CONTROL = """
 import numpy as np
-from lff.envs import PAPER_PIXEL_TASKS, PixelView, make
-for task in PAPER_PIXEL_TASKS:
-    camera = 2 if "quadruped" in task else None
-    env = make(task, seed=0, view=PixelView(size=60, frame_stack=1, camera=camera))
+from lff.envs import PixelView, make
+for task, camera in (("cheetah-run", None), ("quadruped-run", 2)):
+    view = PixelView(size=60, frame_stack=1, camera=camera)
+    env = make(f"dmc-pixels/{task}", seed=0, view=view)
     env.reset()
     obs, *_ = env.step(np.ones(env.action_space.shape))
     expected = env._env.physics.render(60, 60, camera_id=camera or 0)
@@ -36,7 +36,7 @@ import numpy as np
 from lff.envs import PixelView, make
 from tests.envs.rollout import actions_for, play
 deed, folder = sys.argv[1:]
-for task in ("cheetah-run", "quadruped-run", "quadruped-escape"):
+for task in ("cheetah-run", "quadruped-escape"):
     view = PixelView(size=40, fast_render=True, camera=0)
     env = make(f"dmc-pixels/{task}", seed=len(deed), action_repeat=2, view=view)
     actions = actions_for(env, 6)
@@ -109,14 +109,18 @@ def test_restored_environment_continues_in_a_fresh_process(tmp_path):
 
 
 @pytest.mark.parametrize("task", PAPER_PIXEL_TASKS)
-def test_paper_tasks_through_camera_zero(task, made):
-    env = made(task.partition("/")[2])
+def test_fast_pictures_of_the_papers_tasks_show_what_camera_zero_sees(task, made):
+    """Less shade and softness, but everything in its place."""
+    env = made(task.partition("/")[2], view=PixelView(size=84, fast_render=True))
     assert (str(env), env.can_save_state, env.view.camera_id) == (task, True, 0)
     obs, info = env.reset()
-    assert (obs.shape, obs.dtype, info) == ((9, 40, 40), np.uint8, {})
+    assert (obs.shape, obs.dtype, info) == ((9, 84, 84), np.uint8, {})
     assert env.observation_space.contains(obs)
-    np.testing.assert_array_equal(obs[:3], look(env))
-    assert not np.array_equal(obs[:3], look(env, camera=1))
+    fast, faithful = obs[:3].astype(int), look(env, size=84, fast=False).astype(int)
+    difference = np.abs(fast - faithful).mean()
+    assert 0.1 < difference < 8
+    assert np.corrcoef(fast.ravel(), faithful.ravel())[0, 1] > 0.95
+    assert np.abs(fast[:, :, 4:] - faithful[:, :, :-4]).mean() > 1.2 * difference
 
 
 def test_spin_is_offered_too(made):
@@ -186,12 +190,11 @@ def test_the_same_episodes_as_from_state(made):
 
 
 def test_seeds_give_different_episodes(made):
-    starts = [made("finger-turn_hard", seed=seed).reset()[0] for seed in (0, 1, 0)]
-    np.testing.assert_array_equal(starts[0], starts[2])
-    assert not np.array_equal(starts[0], starts[1])
-    env = made("finger-turn_hard", seed=5)
-    np.testing.assert_array_equal(env.reset(seed=1)[0], starts[1])
-    assert not np.array_equal(env.reset()[0], starts[1])
+    first, second = (made("finger-turn_hard", seed=seed) for seed in (0, 1))
+    start = first.reset()[0]
+    assert not np.array_equal(second.reset()[0], start)
+    np.testing.assert_array_equal(second.reset(seed=0)[0], start)
+    assert not np.array_equal(second.reset()[0], start)
 
 
 def test_time_limit_truncates_after_1000_frames(made):
@@ -238,6 +241,7 @@ def test_environments_that_take_turns_draw_what_each_draws_alone(made):
     together = {task: start(task) for task in views}
     rows = {task: [] for task in views}
     evaluation = start("hopper-hop")
+    assert made("hopper-hop").render() is None  # not asked for
     for step in range(4):
         for task, env in together.items():
             rows[task] += play(env, [actions_for(env, 4)[step]])
@@ -247,20 +251,6 @@ def test_environments_that_take_turns_draw_what_each_draws_alone(made):
             assert together["hopper-hop"].render().shape == (480, 480, 3)  # a camera more
     for task in views:
         assert_same(rows[task], alone[task])
-
-
-@pytest.mark.parametrize("task", PAPER_PIXEL_TASKS)
-def test_fast_pictures_show_the_same_scene(task, made):
-    """Less shade and softness, but everything in its place."""
-    name = task.partition("/")[2]
-    env = made(name, view=PixelView(size=84, frame_stack=1, fast_render=True))
-    fast, _ = env.reset()
-    faithful = look(env, size=84, fast=False)
-    difference = np.abs(fast.astype(int) - faithful.astype(int)).mean()
-    assert 0.1 < difference < 8
-    assert np.corrcoef(fast.ravel(), faithful.ravel())[0, 1] > 0.95
-    shifted = np.abs(fast[:, :, 4:].astype(int) - faithful[:, :, :-4].astype(int)).mean()
-    assert shifted > 1.2 * difference
 
 
 def test_a_fast_camera_leaves_the_model_as_it_was(made):
@@ -275,10 +265,3 @@ def test_a_fast_camera_leaves_the_model_as_it_was(made):
 def test_checkers_accept(made):
     check_env(made("cheetah-run"), skip_render_check=True)
     check_env_sb3(made("cheetah-run"))
-
-
-def test_video_is_the_large_picture(made):
-    assert made("cheetah-run").render() is None
-    env = made("cheetah-run", render=True)
-    env.reset()
-    assert env.render().shape == (480, 480, 3)

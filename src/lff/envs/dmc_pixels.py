@@ -84,17 +84,17 @@ class ControlSuitePixels(dmc.ControlSuite):
     ) -> tuple[Obs, dict[str, Any]]:
         """Start an episode; its first picture fills the stack."""
         _, info = super().reset(seed=seed, options=options)
-        self._frames[:] = np.tile(self._picture(), (self.view.frame_stack, 1, 1))
+        self._frames[:] = np.tile(self.picture(), (self.view.frame_stack, 1, 1))
         return self._frames.copy(), info
 
     def _seen(self, obs: Obs) -> Obs:
         del obs  # the state, which ControlSuite keeps
         self._frames[:-3] = self._frames[3:]
-        self._frames[-3:] = self._picture()
+        self._frames[-3:] = self.picture()
         return self._frames.copy()
 
-    def _picture(self) -> NDArray[np.uint8]:
-        """Draw this moment: 3 x size x size."""
+    def picture(self) -> NDArray[np.uint8]:
+        """Draw this moment: 3 x size x size, red, green, blue."""
         side = self.view.drawn_size
         camera = self._camera(
             "obs", width=side, height=side, camera=self._camera_id, fast=self.view.fast_render

@@ -73,6 +73,17 @@ def test_kernels_are_measured():
 
 
 @pytest.mark.system
+def test_pictures_are_measured():
+    found = run("rendering", "--sizes", "84", "--tasks", "cheetah-run")
+    rates = found["frames_per_second"]["cheetah-run_84"]
+    assert found["ratios"]["cheetah-run_84"] == pytest.approx(
+        rates["fast"] / rates["faithful"], rel=0.01
+    )
+    assert found["met"] == {"cheetah-run_84": True}
+    assert 0 < found["difference"]["cheetah-run_84"] < 10
+
+
+@pytest.mark.system
 def test_all_peers_take_turns_compiled():
     require("g++", package="g++")
     found = run("sac_peers", "--seconds", "0.1", "--threads", "1")

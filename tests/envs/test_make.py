@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from lff.core import BadInputError, BadTypeError
-from lff.envs import FAMILIES, PAPER_TASKS, make
+from lff.envs import FAMILIES, PAPER_TASKS, family_module, make
 
 
 def test_paper_tasks():
@@ -73,4 +73,4 @@ def test_families_are_imported_when_asked_for():
     code = "import lff.envs, sys; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(run.stdout.split())
-    assert not loaded & {"mujoco", "dm_control", *(f"lff.envs.{f}" for f in FAMILIES)}
+    assert not loaded & {"mujoco", "dm_control", *map(family_module, FAMILIES)}

@@ -16,6 +16,14 @@ def check_size(name: str, value: object) -> int:
     return size
 
 
+def check_count(name: str, value: object) -> int:
+    """Return ``value`` as an int >= 0, or raise."""
+    count = _index(name, value)
+    if count < 0:
+        raise BadInputError(name, value, "0 or more", "use 0 to start")
+    return count
+
+
 def check_even_size(name: str, value: object, *, why: str = "half sin, half cos") -> int:
     """Return ``value`` as an even int >= 2, or raise."""
     size = _index(name, value)

@@ -1,4 +1,4 @@
-"""What every environment of this room is: flat float32 in, actions in [-1, 1], a state to save.
+"""What every environment of this room is: arrays to see, actions in [-1, 1], a state to save.
 
 A state is a flat dict of numpy arrays, so that a checkpoint can hold it without pickle.
 """
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError, BadTypeError
 
-Obs = NDArray[np.float32]
+Obs = NDArray[np.float32] | NDArray[np.uint8]
 Action = NDArray[np.float32]
 State = dict[str, NDArray[Any]]
 
@@ -65,11 +65,15 @@ class Env(gymnasium.Env[Obs, Action]):
             if terminated or truncated:
                 self._running = False
                 break
-        return obs, total, terminated, truncated, {**info, "frames": frames}
+        return self._seen(obs), total, terminated, truncated, {**info, "frames": frames}
 
     @abstractmethod
     def _frame(self, control: NDArray[Any]) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Advance the simulator by one frame, with a control in its own range."""
+
+    def _seen(self, obs: Obs) -> Obs:
+        """Return what a step shows, given its last frame's observation: a hook for pictures."""
+        return obs
 
     def get_state(self) -> State:
         """Return everything the next frames depend on, as a flat dict of arrays."""

@@ -41,23 +41,30 @@ class _KnownNotice(logging.Filter):
 
 logging.getLogger("absl").addFilter(_KnownNotice())
 
+FAMILY = "dmc"
 # its episodes upload a terrain to the graphics memory, rendered or not
 _NEEDS_GL = ("quadruped-escape",)
 
 
 def make(task: str, *, seed: int, action_repeat: int = 1, render: bool = False) -> "ControlSuite":
     """Return ``<domain>-<task>`` of the suite."""
-    seed = check_seed(seed)
-    if render or task in _NEEDS_GL:
+    if render:
         rendering.choose_backend()
+    environment = load(task, seed=seed)
+    return ControlSuite(environment, task, seed=seed, action_repeat=action_repeat, render=render)
+
+
+def load(task: str, *, seed: int, family: str = FAMILY) -> Any:
+    """Return dm_control's own environment; ``family`` is named in the error of an unknown task."""
+    seed = check_seed(seed)
     if task in _NEEDS_GL:
+        rendering.choose_backend()
         _check_backend(task)
     names = {f"{domain}-{name}": (domain, name) for domain, name in _suite().ALL_TASKS}
     if task not in names:
-        raise unknown_task("dmc", task, names, of="dm_control.suite")
+        raise unknown_task(family, task, names, of="dm_control.suite")
     domain, name = names[task]
-    environment = _suite().load(domain, name, task_kwargs={"random": seed})
-    return ControlSuite(environment, task, seed=seed, action_repeat=action_repeat, render=render)
+    return _suite().load(domain, name, task_kwargs={"random": seed})
 
 
 class ControlSuite(base.Env):
@@ -66,9 +73,16 @@ class ControlSuite(base.Env):
     can_save_state = True
 
     def __init__(
-        self, environment: Any, task: str, *, seed: int, action_repeat: int, render: bool
+        self,
+        environment: Any,
+        task: str,
+        *,
+        seed: int,
+        action_repeat: int,
+        render: bool,
+        family: str = FAMILY,
     ) -> None:
-        self._env, self._task_name = environment, task
+        self._env, self._name = environment, f"{family}/{task}"
         spec = environment.action_spec()
         # a motor without limits (lqr) has ±1e10 there: its unit is its range
         limited = np.broadcast_to(spec.maximum < 1e10, spec.shape)
@@ -77,9 +91,9 @@ class ControlSuite(base.Env):
         obs_space = spaces.Box(-np.inf, np.inf, (sum(sizes),), np.float32)
         super().__init__(obs_space, low, high, action_repeat=action_repeat)
         self.action_space.seed(seed)
-        self._obs = np.zeros(sum(sizes), np.float32)
+        self._obs: NDArray[np.float32] = np.zeros(sum(sizes), np.float32)
         self._touch()
-        self._camera: rendering.Camera | None = None
+        self._cameras: dict[str, rendering.Camera] = {}
         self.render_mode = "rgb_array" if render else None
         self.metadata = {
             "render_modes": ["rgb_array"],
@@ -95,8 +109,7 @@ class ControlSuite(base.Env):
             self._env.task.random.seed(check_seed(seed))
         self._obs = _flat(self._env.reset().observation)
         self._running = True
-        if self._camera is not None:
-            self._camera.refresh()
+        self._refresh()
         return self._obs.copy(), {}
 
     def _frame(self, control: NDArray[Any]) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
@@ -111,19 +124,31 @@ class ControlSuite(base.Env):
         if self.render_mode is None:
             return None
         physics = self._env.physics
-        if self._camera is None:
-            first = 0 if physics.model.ncam else -1
-            self._camera = rendering.Camera(physics.model.ptr, width=480, height=480, camera=first)
+        first = 0 if physics.model.ncam else -1
+        return self._camera("video", width=480, height=480, camera=first).render(physics.data.ptr)
+
+    def _camera(
+        self, name: str, *, width: int, height: int, camera: int, fast: bool = False
+    ) -> rendering.Camera:
+        """Return the camera of this name, set up when it is first asked for."""
+        if name not in self._cameras:
+            self._cameras[name] = rendering.Camera(
+                self._env.physics.model.ptr, width=width, height=height, camera=camera, fast=fast
+            )
             # closed before the driver is (registered after it): or it prints errors at exit
+            atexit.unregister(self.close)
             atexit.register(self.close)
-        return self._camera.render(physics.data.ptr)
+        return self._cameras[name]
+
+    def _refresh(self) -> None:
+        for camera in self._cameras.values():
+            camera.refresh()
 
     def close(self) -> None:
         """Free what the driver holds."""
         atexit.unregister(self.close)
-        if self._camera is not None:
-            self._camera.close()
-            self._camera = None
+        while self._cameras:
+            self._cameras.popitem()[1].close()
         self._env.physics.free()
 
     def get_state(self) -> State:
@@ -152,8 +177,7 @@ class ControlSuite(base.Env):
         env._step_count, env._reset_next_step = step_count, bool(reset_next_step)
         self._running = bool(running)
         self._obs = np.array(state["obs"], np.float32)
-        if self._camera is not None:
-            self._camera.refresh()
+        self._refresh()
 
     def _touch(self) -> None:
         """Play one reset and take its draws back: some tasks set fields in their first only."""
@@ -163,10 +187,10 @@ class ControlSuite(base.Env):
         self._env._reset_next_step = True
 
     def __str__(self) -> str:
-        return f"dmc/{self._task_name}"
+        return self._name
 
 
-def _flat(observation: Mapping[str, Any]) -> Obs:
+def _flat(observation: Mapping[str, Any]) -> NDArray[np.float32]:
     parts = [np.ravel(part) for part in observation.values()]
     return np.concatenate(parts, dtype=np.float32, casting="same_kind")
 

@@ -177,7 +177,7 @@ def _check_spaces(env: gymnasium.Env[Any, Any], name: str) -> tuple[spaces.Box, 
     return obs, action
 
 
-def _flat(obs: Any) -> Obs:
+def _flat(obs: Any) -> NDArray[np.float32]:
     return np.array(obs, dtype=np.float32).ravel()
 
 

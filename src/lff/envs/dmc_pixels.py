@@ -1,0 +1,126 @@
+"""The Control Suite through a camera, ``dmc-pixels/<domain>-<task>``.
+
+An observation is the last ``frame_stack`` pictures as one uint8 array, channels first: red, green
+and blue of the oldest frame, ..., red, green and blue of the newest.  A picture is drawn once per
+step, after the repeated actions; the first one of an episode fills the stack.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from lff.core.errors import BadInputError
+from lff.envs import dmc, rendering
+from lff.envs.base import Obs, State
+from lff.envs.views import PixelView
+
+FAMILY = "dmc-pixels"
+
+
+def make(
+    task: str,
+    *,
+    seed: int,
+    action_repeat: int = 1,
+    render: bool = False,
+    view: PixelView | None = None,
+) -> "ControlSuitePixels":
+    """Return ``<domain>-<task>`` of the suite, seen through a camera."""
+    rendering.choose_backend()
+    return ControlSuitePixels(
+        dmc.load(task, seed=seed, family=FAMILY),
+        task,
+        seed=seed,
+        action_repeat=action_repeat,
+        render=render,
+        view=PixelView() if view is None else view,
+    )
+
+
+def shapes(task: str, view: PixelView | None = None) -> tuple[tuple[int, ...], int]:
+    """Return the shape of observations and the width of actions; this needs no OpenGL."""
+    view = PixelView() if view is None else view
+    environment = dmc.load(task, seed=0, family=FAMILY)
+    _check_camera(view, environment.physics.model, task)
+    return view.shape, int(np.prod(environment.action_spec().shape))
+
+
+class ControlSuitePixels(dmc.ControlSuite):
+    """A task of dm_control.suite whose observations are stacked pictures."""
+
+    view: PixelView
+    """What is seen."""
+
+    def __init__(
+        self,
+        environment: Any,
+        task: str,
+        *,
+        seed: int,
+        action_repeat: int,
+        render: bool,
+        view: PixelView,
+    ) -> None:
+        super().__init__(
+            environment, task, seed=seed, action_repeat=action_repeat, render=render, family=FAMILY
+        )
+        self.view = view
+        self._camera_id = _check_camera(view, environment.physics.model, task)
+        self.observation_space = spaces.Box(0, 255, view.shape, np.uint8)
+        self._frames = np.zeros(view.shape, np.uint8)
+        edge = (view.drawn_size - view.size) // 2
+        self._cut = slice(edge, edge + view.size)
+
+    @property
+    def state_obs(self) -> NDArray[np.float32]:
+        """What ``dmc/...`` would observe at this moment."""
+        return self._obs.copy()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Obs, dict[str, Any]]:
+        """Start an episode; its first picture fills the stack."""
+        _, info = super().reset(seed=seed, options=options)
+        self._frames[:] = np.tile(self.picture(), (self.view.frame_stack, 1, 1))
+        return self._frames.copy(), info
+
+    def _seen(self, obs: Obs) -> Obs:
+        del obs  # the state, which ControlSuite keeps
+        self._frames[:-3] = self._frames[3:]
+        self._frames[-3:] = self.picture()
+        return self._frames.copy()
+
+    def picture(self) -> NDArray[np.uint8]:
+        """Draw this moment: 3 x size x size, red, green, blue."""
+        side = self.view.drawn_size
+        camera = self._camera(
+            "obs", width=side, height=side, camera=self._camera_id, fast=self.view.fast_render
+        )
+        picture = camera.render(self._env.physics.data.ptr)
+        return picture[self._cut, self._cut].transpose(2, 0, 1)
+
+    def get_state(self) -> State:
+        """Return what ``dmc/...`` saves, and the stacked pictures."""
+        return {**super().get_state(), "frames": self._frames.copy()}
+
+    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Continue where :meth:`get_state` of the same task and view, of any seed, was called."""
+        super().set_state(state)
+        self._frames[:] = state["frames"]
+
+
+def _check_camera(view: PixelView, model: Any, task: str) -> int:
+    """Return the camera's number, -1 (a free one) for a task that has none."""
+    if not model.ncam and view.camera is None:
+        return -1
+    if view.camera_id >= model.ncam:
+        names = ", ".join(
+            f"{number} ({model.id2name(number, 'camera')})" for number in range(model.ncam)
+        )
+        raise BadInputError(
+            "camera", view.camera, f"a camera of {task}", f"use {names}" if names else "leave it"
+        )
+    return view.camera_id

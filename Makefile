@@ -40,6 +40,7 @@ bench: $(VENV)/.dev  ## measure the speed of the layer and of training against p
 	$(BIN)/python benchmarks/layer.py
 	$(BIN)/python benchmarks/fqi.py
 	$(BIN)/python benchmarks/ntk.py
+	$(BIN)/python benchmarks/rendering.py
 	$(BIN)/python benchmarks/sac_peers.py
 	$(BIN)/python benchmarks/sac_update.py
 	$(BIN)/python benchmarks/side_by_side.py
@@ -49,6 +50,7 @@ figures: $(VENV)/.dev  ## run the studies again: tables to results/, pictures to
 	$(BIN)/lff experiment plot fig1 fig2 fig8 fig16 fig16b fig3bc fig4-left new-dynamics
 	$(BIN)/python examples/drop_in.py --out runs/figures
 	$(BIN)/python examples/cheetah_run.py --out runs/figures
+	$(BIN)/python examples/fast_render.py --out runs/figures
 	mkdir -p results docs/images
 	cp runs/figures/*.csv runs/figures/*.json results/
 	cp runs/figures/*.png docs/images/

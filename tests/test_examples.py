@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from lff.stats import read_table
 
@@ -42,6 +44,16 @@ def test_a_figure_is_the_experiment(script, name, claim, tmp_path):
     assert {row.experiment for row in rows} == {name}
     assert (tmp_path / "runs" / name / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     assert claim in done.stdout
+
+
+@pytest.mark.system
+def test_fast_and_faithful_pictures_side_by_side(tmp_path):
+    done = run("fast_render", "--size", "20", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with Image.open(tmp_path / "runs/fast_render/fast_render.png") as sheet:
+        assert sheet.size == (4 * 68, 2 * 68)
+        faithful, fast = np.split(np.asarray(sheet, int), 2)
+    assert 0 < np.abs(faithful - fast).mean() < 10
 
 
 def test_bad_steps_exit_with_2_and_leave_nothing(tmp_path):

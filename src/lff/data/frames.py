@@ -54,7 +54,7 @@ class FrameReplay:
         self.rows = 0
         self.total = 0
         columns = _columns((frame_channels, *obs_shape[1:]), action_dim)
-        self._rows = {
+        self._rows: dict[str, np.ndarray] = {
             name: np.empty((self.row_capacity, *shape), dtype)
             for name, (shape, dtype) in columns.items()
         }

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from lff.core import BadInputError
 from lff.core.memory import check_memory
 from lff.data import FrameReplay, RandomCrop, RandomTranslate, Replay, augment, frames
+from lff.store import SegmentStore
 
 SHAPE = (6, 5, 5)  # three frames of two channels
 
@@ -134,14 +135,23 @@ def test_a_restored_ring_goes_on_bit_for_bit(data, slack):
             assert_same(draw(again), draw(replay))
 
 
-def test_a_ring_is_restored_part_by_part():
-    replay, _ = filled([30, 30, 100, 7], 50)
-    rows = replay.since(0)
-    again = build(50)
-    pieces = [{k: v[cut] for k, v in rows.items()} for cut in (slice(40), slice(40, None))]
-    again.restore_parts(pieces, stored=replay.kept_rows, total=replay.rows)
+def test_a_ring_is_restored_from_files_one_at_a_time(tmp_path):
+    events = [*episodes([30, 30, 100, 7])]
+    store, refs, stored = SegmentStore(tmp_path), [], 0
+    replay, again, whole = build(50), build(50), build(50)
+    for number, event in enumerate(events[:160]):  # amid the third episode
+        feed(replay, event)
+        if number % 40 == 39:
+            refs.append(store.append(replay.since(stored)))
+            stored = replay.rows
+    again.restore_parts(store.each(refs), stored=stored, total=stored)
+    whole.restore(store.read(refs), total=stored)
+    assert store.read(refs)["frame"].dtype == np.uint8
+    for ring in (replay, again, whole):
+        for event in events[160:]:
+            feed(ring, event)
     assert_same(draw(again), draw(replay))
-    assert rows["frame"].dtype == np.uint8
+    assert_same(draw(whole), draw(replay))
 
 
 def test_short_episodes_let_the_oldest_go_early():

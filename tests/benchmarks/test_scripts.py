@@ -72,6 +72,13 @@ def test_kernels_are_measured():
     assert found["memory"].keys() == {"ours", "ours, 256 points", "loop"}
 
 
+def test_batches_of_pictures_are_measured():
+    found = run("pixel_batches", "--capacity", "300", "--settings", "crop_100")
+    assert found["ratios"].keys() == {"crop_100_batch", "crop_100_scaled"}
+    assert found["ratios"]["crop_100_batch"] > 1
+    assert found["memory"] == {"ours": 3.07, "peer": 18.0}
+
+
 @pytest.mark.system
 def test_pictures_are_measured():
     found = run("rendering", "--sizes", "84", "--tasks", "cheetah-run")

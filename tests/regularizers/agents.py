@@ -195,6 +195,6 @@ def moved(agent, updates=3):
     advance(agent, updates, seed=9)
     for adam in (agent.actor_adam, agent.critic_adam, agent.alpha_adam):
         adam.reset()
-    if agent._follower is not None:
-        agent._follower.prepare()  # it goes by the count of the critics' steps
+    for follower in agent._followers.values():
+        follower.prepare()  # it goes by the count of the critics' steps
     return agent

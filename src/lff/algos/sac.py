@@ -21,31 +21,32 @@ Implementation details:
    network: the bootstrap is from the critics, and θ̄ is the lagging copy.
 9. Observations are normalised inside the agent if asked for (``lff.algos.normalize``); callers and
    replay hold them as the environment gave them.
+10. From images (SAC + RAD) actor and critics share front and convolutions, the eyes.  The critics
+    train them; the gradient of the actor stops at the maps, which both read once.  The next action
+    is chosen from what the critics' eyes see, its value from what the target's see.  Batches come
+    augmented; whoever acts or asks for values gives images as the environment does, and the agent
+    takes the augmentation's deterministic form.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.func import functional_call, grad
 
-from lff.algos.alpha import FixedAlpha, LearnedAlpha
+from lff.algos.alpha import LearnedAlpha
 from lff.algos.normalize import RunningNorm
+from lff.algos.sac_config import SACConfig as SACConfig
+from lff.algos.sac_losses import Noise as Noise
+from lff.algos.sac_losses import actor_loss, alpha_gradient, bootstrap, critic_loss
 from lff.algos.squashed import split_head, squash
-from lff.algos.target import Follower, NoTarget, PolyakTarget
-from lff.core.checks import check_flag, check_number, check_scale, check_size
-from lff.core.config import LATER
+from lff.algos.target import Follower, PolyakTarget
 from lff.core.errors import BadInputError
 from lff.data import Batch
-from lff.nn import Ensemble, NetConfig
+from lff.nn import Ensemble, PixelCritic, pixel_actor
 from lff.regularizers import (
-    FunctionalRegularization,
-    RegularizerConfig,
-    check_combination,
     draw_masks,
     dropout_of,
     penalty,
@@ -58,110 +59,9 @@ from lff.regularizers import (
 from lff.regularizers.adam import Adam, Rule
 from lff.regularizers.base import Role
 
-Masks = Mapping[str, Mapping[str, Tensor]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SACConfig:
-    """Soft actor-critic; actor and critic are separate networks, so each variant is data."""
-
-    actor: NetConfig
-    """Network of the policy: observation -> mean and log-std."""
-    critic: NetConfig
-    """Network of each critic: observation and action -> Q."""
-    num_critics: int = 2
-    """Critics whose minimum is used."""
-    gamma: float = 0.99
-    """Discount γ."""
-    batch_size: int = 1024
-    """Transitions per update (Table 1)."""
-    actor_lr: float = 1e-4
-    """Learning rate of the actor (Table 1; the authors' command uses 3e-4)."""
-    critic_lr: float = 1e-4
-    """Learning rate of the critics."""
-    alpha: LearnedAlpha | FixedAlpha = LearnedAlpha()  # noqa: RUF009  frozen
-    """The temperature."""
-    target: PolyakTarget | NoTarget = PolyakTarget()  # noqa: RUF009  frozen
-    """What the bootstrap is taken from."""
-    target_noise: float = 0.0
-    """Standard deviation of Gaussian noise on y, one draw per transition and update (Fig. 7)."""
-    regularizers: tuple[RegularizerConfig, ...] = field(default=(), metadata=LATER)
-    """Any of ``lff.regularizers``, one of a kind per network; their order does not matter."""
-    normalize_obs: bool = field(default=False, metadata=LATER)
-    """Normalise observations by running statistics."""
-
-    def __post_init__(self) -> None:
-        """Check the values before anything is built."""
-        check_size("num_critics", self.num_critics)
-        check_size("batch_size", self.batch_size)
-        if not 0 <= check_number("gamma", self.gamma) < 1:
-            raise BadInputError("gamma", self.gamma, "in [0, 1)", "use 0.99")
-        for name in ("actor_lr", "critic_lr"):
-            check_scale(name, getattr(self, name), remedy="use 1e-4")
-        check_scale("target_noise", self.target_noise, remedy="use 0 for none")
-        check_flag("normalize_obs", self.normalize_obs)
-        check_combination(self.regularizers)
-        if any(one.penalizes_features for one in self.regularizers):
-            remedy = "leave it out; it is for fitted Q-iteration"
-            raise BadInputError(
-                "regularizers", self.regularizers, "without feature penalty", remedy
-            )
-        if self.functional and self.target != PolyakTarget():
-            why = "left as it is with functional regularization, which takes its place"
-            raise BadInputError("target", self.target, why, "drop one of the two")
-
-    @property
-    def functional(self) -> FunctionalRegularization | None:
-        """The functional regularization among the regularizers."""
-        kinds = (r for r in self.regularizers if isinstance(r, FunctionalRegularization))
-        return next(kinds, None)
-
-
-class Noise(NamedTuple):
-    """The random numbers of one update, drawn outside it."""
-
-    action: Float[Tensor, "batch act"]
-    next_action: Float[Tensor, "batch act"]
-    target: Float[Tensor, " batch"]
-    masks: Masks = {}  # noqa: RUF012  never changed
-    """Dropout masks of each pass: critic, next_critic, actor_critic, actor, next_actor."""
-
-
-def bootstrap(
-    batch: Batch,
-    next_q: Float[Tensor, "critic batch"],
-    next_log_prob: Float[Tensor, " batch"],
-    *,
-    alpha: Float[Tensor, ""],
-    gamma: float,
-    noise: Float[Tensor, " batch"] | float = 0.0,
-) -> Float[Tensor, " batch"]:
-    """Return the targets y."""
-    next_value = next_q.amin(dim=0) - alpha * next_log_prob
-    return batch.reward + gamma * ~batch.terminated * next_value + noise
-
-
-def critic_loss(
-    q: Float[Tensor, "critic batch"], target_q: Float[Tensor, " batch"]
-) -> Float[Tensor, ""]:
-    """Σ_i mean (Q_i - y)²."""
-    return (q - target_q).square().mean(dim=1).sum()
-
-
-def actor_loss(
-    q: Float[Tensor, "critic batch"],
-    log_prob: Float[Tensor, " batch"],
-    alpha: Float[Tensor, ""],
-) -> Float[Tensor, ""]:
-    """Mean (α log π - min_i Q_i)."""
-    return (alpha * log_prob - q.amin(dim=0)).mean()
-
-
-def alpha_gradient(
-    alpha: Float[Tensor, ""], log_prob: Float[Tensor, " batch"], target_entropy: float
-) -> Float[Tensor, ""]:
-    """Derivative of L_α = mean α (-log π - H̄) by log α, which is L_α itself."""
-    return alpha * (-log_prob - target_entropy).mean()
+CRITICS_BODY = "head.net."
+"""How the names of the critics' own weights begin, in an agent that sees; the rest is the encoder.
+"""
 
 
 class SAC:
@@ -170,7 +70,7 @@ class SAC:
     def __init__(
         self,
         config: SACConfig,
-        obs_dim: int,
+        obs_dim: int | tuple[int, ...],
         action_dim: int,
         *,
         generator: torch.Generator | None = None,
@@ -178,19 +78,15 @@ class SAC:
     ) -> None:
         """Build actor, critics and target; the same generator state gives the same agent.
 
+        ``obs_dim`` is the width of a vector, or (channels, height, width) of the environment's
+        images.
         Everything is drawn on the CPU and then moved, so that a seed means the same everywhere.
         """
         self.config, self.device = config, torch.device(device)
-        self.obs_dim, self.action_dim = obs_dim, action_dim
+        self.obs_shape = (obs_dim,) if isinstance(obs_dim, int) else tuple(obs_dim)
+        self.obs_dim, self.action_dim = math.prod(self.obs_shape), action_dim
         self.target_entropy = -float(action_dim)
-        self.actor = config.actor.build(obs_dim, 2 * action_dim, generator=generator)
-        self.critic = Ensemble.build(
-            config.critic,
-            config.num_critics,
-            in_features=obs_dim + action_dim,
-            out_features=1,
-            generator=generator,
-        )
+        self.actor, self.critic = self._build(generator)
         extra = config.regularizers
         self._networks: dict[Role, nn.Module] = {"actor": self.actor, "critic": self.critic}
         for role, network in self._networks.items():
@@ -218,25 +114,78 @@ class SAC:
         self.critic_adam = Adam(
             self._critic, rules(self.critic, extra, "critic", lr=config.critic_lr)
         )
-        rule = Rule(alpha.lr if isinstance(alpha, LearnedAlpha) else 0.0)
+        rule = Rule(0.0)
+        if isinstance(alpha, LearnedAlpha):
+            rule = Rule(alpha.lr, beta1=alpha.beta1)
         self.alpha_adam = Adam({"log_alpha": self.log_alpha}, {"log_alpha": rule})
-        self.norm = RunningNorm(obs_dim, device=self.device) if config.normalize_obs else None
+        norm = RunningNorm(self.obs_dim, device=self.device) if config.normalize_obs else None
+        self.norm = norm
         self._dropout = dropout_of(extra)
         self._functional = config.functional
-        self._follower = self._follow()
+        self._followers = self._follow()
 
-    def observe(self, obs: Float[Tensor, "*batch obs"]) -> None:
+    def _build(self, generator: torch.Generator | None) -> tuple[nn.Module, nn.Module]:
+        """Return actor and critics."""
+        config, size = self.config, self.action_dim
+        if config.encoder is None:
+            actor = config.actor.build(self.obs_dim, 2 * size, generator=generator)
+            critic = Ensemble.build(
+                config.critic,
+                config.num_critics,
+                in_features=self.obs_dim + size,
+                out_features=1,
+                generator=generator,
+            )
+            return actor, critic
+        if len(self.obs_shape) != 3:
+            remedy = "use a task of dmc-pixels/, or leave the encoder out"
+            raise BadInputError(
+                "the observation", self.obs_shape, "(channels, height, width)", remedy
+            )
+        channels, *sides = self.obs_shape
+        height, width = (config.augmentation.out_size(side) for side in sides)
+        critics = PixelCritic(
+            config.encoder,
+            config.critic,
+            config.num_critics,
+            obs_shape=(channels, height, width),
+            action_dim=size,
+            generator=generator,
+        )
+        maps = critics.eyes.maps_width
+        head = pixel_actor(
+            config.encoder, config.actor, maps_width=maps, action_dim=size, generator=generator
+        )
+        return head, critics
+
+    def observe(self, obs: Shaped[Tensor, "..."]) -> None:
         """Take note of an observation; once per environment step.  Nothing unless normalising."""
         if self.norm is not None:
             self.norm.observe(obs.to(self.device))
 
-    def normalize(self, obs: Float[Tensor, "*batch obs"]) -> Float[Tensor, "*batch obs"]:
-        """Return what the networks see of an observation."""
-        return obs if self.norm is None else self.norm(obs)
+    def settle(self, obs: Shaped[Tensor, "..."]) -> Shaped[Tensor, "..."]:
+        """Return images of the environment as those of a batch are, without chance."""
+        return obs if self.config.encoder is None else self.config.augmentation.settle(obs)
+
+    def normalize(self, obs: Shaped[Tensor, "..."]) -> Shaped[Tensor, "..."]:
+        """Return what the networks see of the environment's observation."""
+        return self.settle(obs) if self.norm is None else self.norm(obs)
+
+    def see(
+        self, parameters: Mapping[str, Tensor], obs: Shaped[Tensor, "..."]
+    ) -> Float[Tensor, "*batch seen"]:
+        """Return what both networks are given: a normalised vector, or the maps of the eyes.
+
+        Images are augmented already; ``parameters`` are the critics' or the target's.
+        """
+        if not isinstance(self.critic, PixelCritic):
+            return obs if self.norm is None else self.norm(obs)
+        maps: Tensor = functional_call(self.critic.eyes, _within(parameters, "eyes."), (obs,))
+        return maps
 
     def act(
         self,
-        obs: Float[Tensor, "*batch obs"],
+        obs: Shaped[Tensor, "..."],
         noise: Tensor | None = None,
         *,
         masks: Mapping[str, Tensor] | None = None,
@@ -246,15 +195,15 @@ class SAC:
         Masks are those of :meth:`draw_acting_masks`; without them nothing is dropped.
         """
         with torch.inference_mode():
-            x = self.normalize(obs.to(self.device))
+            x = self.see(self._critic, self.settle(obs.to(self.device)))
             drops = {name: mask.to(self.device) for name, mask in (masks or {}).items()}
             head = functional_call(self.actor, drops, (x,)) if drops else self.actor(x)
-            mean, log_std = split_head(head)
+            mean, log_std = split_head(head, log_std_min=self.config.log_std_min)
             noisy = mean if noise is None else mean + log_std.exp() * noise.to(self.device)
             return noisy.tanh().cpu()
 
     def values(
-        self, obs: Float[Tensor, "*batch obs"], action: Float[Tensor, "*batch act"]
+        self, obs: Shaped[Tensor, "..."], action: Float[Tensor, "*batch act"]
     ) -> Float[Tensor, "critic *batch"]:
         """Return every critic's Q_i(s, a) on the CPU; nothing is dropped."""
         with torch.inference_mode():
@@ -263,7 +212,7 @@ class SAC:
             return output.squeeze(-1).cpu()
 
     def value(
-        self, obs: Float[Tensor, "*batch obs"], action: Float[Tensor, "*batch act"]
+        self, obs: Shaped[Tensor, "..."], action: Float[Tensor, "*batch act"]
     ) -> Float[Tensor, "*batch"]:
         """Return min_i Q_i(s, a) on the CPU; nothing is dropped."""
         return self.values(obs, action).amin(dim=0)
@@ -271,29 +220,36 @@ class SAC:
     def q(
         self,
         parameters: Mapping[str, Tensor],
-        obs: Tensor,
-        action: Tensor,
+        seen: Float[Tensor, "batch seen"],
+        action: Float[Tensor, "batch act"],
         masks: Mapping[str, Tensor] | None = None,
     ) -> Float[Tensor, "critic batch"]:
-        """Return every critic's value under the given parameters."""
+        """Return every critic's value under the given parameters, of what :meth:`see` gave."""
         tensors = {**parameters, **(masks or {})}
-        output: Tensor = functional_call(self.critic, tensors, (self.normalize(obs), action))
+        network = self.critic
+        if isinstance(network, PixelCritic):
+            network, tensors = network.head, _within(tensors, "head.")
+        output: Tensor = functional_call(network, tensors, (seen, action))
         return output.squeeze(-1)
 
     def policy(
         self,
         parameters: Mapping[str, Tensor],
-        obs: Tensor,
-        noise: Tensor,
+        seen: Float[Tensor, "batch seen"],
+        noise: Float[Tensor, "batch act"],
         masks: Mapping[str, Tensor] | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Return sampled actions and their log-probabilities under the given parameters."""
-        tensors = {**parameters, **(masks or {})}
-        return squash(functional_call(self.actor, tensors, (self.normalize(obs),)), noise)
+        head = functional_call(self.actor, {**parameters, **(masks or {})}, (seen,))
+        return squash(head, noise, log_std_min=self.config.log_std_min)
 
-    def update(self, batch: Batch, noise: Noise) -> dict[str, Float[Tensor, ""]]:
-        """Do one critic, actor, temperature and target update in place; return metrics."""
-        masks = noise.masks
+    def update(
+        self, batch: Batch, noise: Noise, *, actor: bool = True
+    ) -> dict[str, Float[Tensor, ""]]:
+        """Do one critic, actor, temperature and target update in place; return metrics.
+
+        Without ``actor`` actor and temperature stay (``actor_period``), and so do their metrics.
+        """
         batch = Batch(*(x.to(self.device) for x in batch))
         with torch.no_grad():
             for network, tensors in self._spectral:
@@ -302,30 +258,36 @@ class SAC:
             target_q = self._targets(batch, noise, alpha)
             lagged_q = self._lagged(batch, noise)
             gradients, q = grad(self._loss_of_critic, has_aux=True)(
-                self._critic, batch, target_q, lagged_q, masks.get("critic")
+                self._critic, batch, target_q, lagged_q, noise.masks.get("critic")
             )
             self.critic_adam.step(gradients)
-            gradients, (loss, log_prob) = grad(self._loss_of_actor, has_aux=True)(
-                self._actor, batch, noise, alpha
-            )
-            self.actor_adam.step(gradients)
-            if self._learns_alpha:
-                slope = alpha_gradient(alpha, log_prob, self.target_entropy)
-                self.alpha_adam.step({"log_alpha": slope})
-            if self._follower is not None:
-                self._follower.move()
             metrics = {
                 "train/critic_loss": critic_loss(q, target_q),
-                "train/actor_loss": loss,
                 "train/alpha": alpha,
-                "train/entropy": -log_prob.mean(),
                 "train/q_mean": q.mean(),
                 "train/q_max": q.abs().max(),
                 "train/target_q_mean": target_q.mean(),
             }
+            if actor:
+                metrics |= self._update_actor(batch, noise, alpha)
+            for follower in self._followers.values():
+                follower.move()
             if lagged_q is not None:
                 metrics["train/penalty"] = penalty(self.config.regularizers, q, lagged_q)
             return metrics
+
+    def _update_actor(
+        self, batch: Batch, noise: Noise, alpha: Tensor
+    ) -> dict[str, Float[Tensor, ""]]:
+        seen = self.see(self._critic, batch.obs)
+        gradients, (loss, log_prob) = grad(self._loss_of_actor, has_aux=True)(
+            self._actor, seen, noise, alpha
+        )
+        self.actor_adam.step(gradients)
+        if self._learns_alpha:
+            slope = alpha_gradient(alpha, log_prob, self.target_entropy)
+            self.alpha_adam.step({"log_alpha": slope})
+        return {"train/actor_loss": loss, "train/entropy": -log_prob.mean()}
 
     def _loss_of_critic(
         self,
@@ -335,29 +297,33 @@ class SAC:
         lagged_q: Tensor | None,
         masks: Mapping[str, Tensor] | None,
     ) -> tuple[Tensor, Tensor]:
-        q = self.q(parameters, batch.obs, batch.action, masks)
+        q = self.q(parameters, self.see(parameters, batch.obs), batch.action, masks)
         loss = critic_loss(q, target_q)
         if lagged_q is not None:
             loss = loss + penalty(self.config.regularizers, q, lagged_q)
         return loss, q
 
     def _loss_of_actor(
-        self, parameters: Mapping[str, Tensor], batch: Batch, noise: Noise, alpha: Tensor
+        self, parameters: Mapping[str, Tensor], seen: Tensor, noise: Noise, alpha: Tensor
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         masks = noise.masks
-        action, log_prob = self.policy(parameters, batch.obs, noise.action, masks.get("actor"))
-        q = self.q(self._critic, batch.obs, action, masks.get("actor_critic"))
+        action, log_prob = self.policy(parameters, seen, noise.action, masks.get("actor"))
+        q = self.q(self._critic, seen, action, masks.get("actor_critic"))
         loss = actor_loss(q, log_prob, alpha)
         return loss, (loss, log_prob)
 
     def _targets(self, batch: Batch, noise: Noise, alpha: Tensor) -> Tensor:
         masks = noise.masks
+        seen = self.see(self._critic, batch.next_obs)
         next_action, next_log_prob = self.policy(
-            self._actor, batch.next_obs, noise.next_action, masks.get("next_actor")
+            self._actor, seen, noise.next_action, masks.get("next_actor")
         )
-        online = isinstance(self.config.target, NoTarget) or self._functional is not None
-        source = self._critic if online else self._target
-        next_q = self.q(source, batch.next_obs, next_action, masks.get("next_critic"))
+        source = self._critic
+        if isinstance(self.config.target, PolyakTarget) and self._functional is None:
+            source = self._target
+            if self.config.encoder is not None:
+                seen = self.see(source, batch.next_obs)
+        next_q = self.q(source, seen, next_action, masks.get("next_critic"))
         extra = self.config.target_noise * noise.target if self.config.target_noise else 0.0
         return bootstrap(
             batch, next_q, next_log_prob, alpha=alpha, gamma=self.config.gamma, noise=extra
@@ -367,18 +333,27 @@ class SAC:
         """Return the lagging critics' values, if a regularizer holds the critics to them."""
         if not any(regularizer.penalizes for regularizer in self.config.regularizers):
             return None
-        return self.q(self._target, batch.obs, batch.action, noise.masks.get("critic"))
+        seen = self.see(self._target, batch.obs)
+        return self.q(self._target, seen, batch.action, noise.masks.get("critic"))
 
-    def _follow(self) -> Follower | None:
-        """Return what moves the target network or the lagging copy; None if nothing does."""
+    def _follow(self) -> dict[str, Follower]:
+        """Return what moves the target network or the lagging copy; nothing if nothing does."""
         target, count = self.config.target, self.critic_adam.count
         if self._functional is not None:  # a copy of the weights needs their singular vectors too
             lag = self._functional.lag
-            return Follower(self._target, self._leader, share=1.0, period=lag, count=count)
-        if isinstance(target, PolyakTarget):
-            share, period = target.tau, target.period
-            return Follower(self._target, self._critic, share=share, period=period, count=count)
-        return None
+            whole = Follower(self._target, self._leader, share=1.0, period=lag, count=count)
+            return {"share": whole}
+        if not isinstance(target, PolyakTarget):
+            return {}
+        parts = {"share": (target.tau, self._critic)}
+        if target.encoder_tau is not None:
+            seeing = {n: p for n, p in self._critic.items() if not n.startswith(CRITICS_BODY)}
+            body = {n: p for n, p in self._critic.items() if n not in seeing}
+            parts = {"share": (target.tau, body), "encoder_share": (target.encoder_tau, seeing)}
+        return {
+            name: Follower(self._target, leaders, share=tau, period=target.period, count=count)
+            for name, (tau, leaders) in parts.items()
+        }
 
     def draw_noise(self, generator: torch.Generator, *, batch_size: int | None = None) -> Noise:
         """Draw the random numbers of one update, on the CPU, and move them to the device."""
@@ -408,7 +383,7 @@ class SAC:
             "actor": {**self._actor, **_buffers(self.actor)},
             "critic": {**self._critic, **_buffers(self.critic)},
             "target": self._target,
-            "follower": {} if self._follower is None else {"share": self._follower.share},
+            "follower": {name: follower.share for name, follower in self._followers.items()},
             "alpha": {"log": self.log_alpha},
             "adam/actor": self.actor_adam.state(),
             "adam/critic": self.critic_adam.state(),
@@ -428,6 +403,12 @@ class SAC:
         with torch.no_grad():
             for name, value in own.items():
                 value.copy_(tensors[name])
+
+
+def _within(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Return the tensors of one part of a network, by their names in it."""
+    start = len(prefix)
+    return {name[start:]: value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def _buffers(network: nn.Module) -> dict[str, Tensor]:

@@ -1,12 +1,13 @@
 """What a bootstrap is taken from: a network that follows the critics, or the critics themselves."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
 from lff.core.checks import check_number, check_size
+from lff.core.config import LATER
 from lff.core.errors import BadInputError
 
 
@@ -18,11 +19,15 @@ class PolyakTarget:
     """τ, the share taken over."""
     period: int = 2
     """Critic updates between two moves."""
+    encoder_tau: float | None = field(default=None, metadata=LATER)
+    """The share for the encoder of images, if it is another."""
 
     def __post_init__(self) -> None:
         """Check the values before anything is built."""
-        if not 0 < check_number("tau", self.tau) <= 1:
-            raise BadInputError("tau", self.tau, "in (0, 1]", "use 0.005")
+        for name in ("tau", "encoder_tau"):
+            value = getattr(self, name)
+            if value is not None and not 0 < check_number(name, value) <= 1:
+                raise BadInputError(name, value, "in (0, 1]", "use 0.005")
         check_size("period", self.period)
 
 

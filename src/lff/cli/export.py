@@ -40,7 +40,8 @@ def export_command(
     data = export(policy, kind, native=native)
     write_bytes(out, data)
     agent = policy.agent
-    what = f"{agent.obs_dim} numbers in, {agent.action_dim} out, {len(data):,} bytes"
+    shape = " x ".join(map(str, agent.obs_shape))
+    what = f"{shape} numbers in, {agent.action_dim} out, {len(data):,} bytes"
     print(f"{out}: the policy of {run} at step {policy.step:,}, {what}")  # noqa: T201
 
 

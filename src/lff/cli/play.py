@@ -54,6 +54,7 @@ def play(
         seed=env_seed(seed, "play"),
         action_repeat=config.action_repeat,
         render=video is not None,
+        view=config.view,
     )
     returns = []
     try:

@@ -6,7 +6,7 @@ from typing import Any
 
 from lff.algos import SACConfig
 from lff.core.errors import BadInputError
-from lff.nn import ConstantControl, FrontConfig, Identity
+from lff.nn import ConstantControl, Conv1x1, FrontConfig, Identity, NoFront, PixelFrontConfig
 from lff.regularizers import (
     BasisRule,
     Dropout,
@@ -96,6 +96,8 @@ class RegularizerFlags:
         """Refuse a rule for B where no network it works on trains one."""
         roles = ROLES if self.regularize in (None, "both") else (self.regularize,)
         fronts = [getattr(config, role).front for role in roles]
+        if config.encoder is not None:  # the critics train it
+            fronts = [config.encoder.front] if "critic" in roles else []
         if any(_trains_a_basis(front) for front in fronts):
             return
         for name in ("b_lr", "b_decay", "b_anchor"):
@@ -124,5 +126,6 @@ class RegularizerFlags:
                 raise BadInputError(flag, value, f"used with {owner}", f"add {owner}, or drop it")
 
 
-def _trains_a_basis(front: FrontConfig) -> bool:
-    return not isinstance(front, Identity | ConstantControl) and getattr(front, "trainable", True)
+def _trains_a_basis(front: FrontConfig | PixelFrontConfig) -> bool:
+    without = Identity | ConstantControl | NoFront | Conv1x1
+    return not isinstance(front, without) and getattr(front, "trainable", True)

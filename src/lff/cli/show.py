@@ -28,6 +28,8 @@ def show(run: tyro.conf.Positional[Path], /) -> None:
 
 def print_networks(agent: dict[str, Any]) -> None:
     """Print the networks of a stored agent and what regularizes them."""
+    if agent.get("encoder"):
+        print(f"  eyes   {_brief(agent['encoder'])}, {_brief(agent['augmentation'])}")  # noqa: T201
     for role in ("actor", "critic"):
         parts = " -> ".join(_brief(agent[role][part]) for part in ("front", "trunk"))
         print(f"  {role:7s}{parts}")  # noqa: T201

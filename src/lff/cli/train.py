@@ -3,21 +3,25 @@
 import dataclasses
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast, get_args
 
 import tyro
 
 from lff import training
-from lff.algos import NoTarget, PolyakTarget
+from lff.algos import NoTarget, PolyakTarget, SACConfig
+from lff.cli.pixel_flags import PixelFlags, pixel_net, refuse_state_flags
 from lff.cli.progress import progress
 from lff.cli.regularizer_flags import RegularizerFlags
 from lff.cli.show import print_networks, print_summary
+from lff.core.checks import check_choice
 from lff.core.config import to_dict
+from lff.envs import SEEN_THROUGH_A_CAMERA
 from lff.envs.dimensions import dimensions
 from lff.store import RunDir
 from lff.training import OffPolicyRun, TrainConfig, preset, sac_config, worth_compiling
 from lff.training.compiling import find_compiler
-from lff.training.presets import NetName, PresetName
+from lff.training.pixel_presets import PixelNetName, PixelPreset, pixel_preset
+from lff.training.presets import NetName, Preset, PresetName
 from lff.training.sinks import Trackers, tracked
 
 
@@ -30,7 +34,7 @@ def train(
     steps: int | None = None,
     seed: int = 0,
     preset_: Annotated[PresetName, tyro.conf.arg(name="preset")] = "laptop",
-    net: NetName = "lff",
+    net: NetName | PixelNetName = "lff",
     actor_net: NetName | None = None,
     critic_net: NetName | None = None,
     sigma: float | None = None,
@@ -42,7 +46,7 @@ def train(
     batch_size: int | None = None,
     gamma: float = 0.99,
     target: Literal["polyak", "none"] = "polyak",
-    tau: float = 0.005,
+    tau: float | None = None,
     target_period: int = 2,
     target_noise: float = 0.0,
     num_critics: int = 2,
@@ -61,18 +65,21 @@ def train(
     tensorboard: bool = False,
     wandb: str | None = None,
     mlflow: str | None = None,
+    pixels: Annotated[PixelFlags, tyro.conf.arg(name="")] = PixelFlags(),  # noqa: B008  frozen
     regularizers: Annotated[RegularizerFlags, tyro.conf.arg(name="")] = RegularizerFlags(),  # noqa: B008  frozen
 ) -> None:
     """Train an agent; running the same command again resumes or does nothing.
 
     Args:
         algo: the algorithm.
-        env: dmc/<domain>-<task>, gym/<id>, probe/<name> or package.module:make_env.
+        env: dmc/<domain>-<task>, dmc-pixels/<domain>-<task>, gym/<id>, probe/<name> or
+            package.module:make_env.
         dir: the run directory.
         steps: environment steps, action repeat included, instead of the preset's.
         seed: the one seed of everything random.
         preset_: sizes, rates and schedule; lff presets lists them.
-        net: network of actor and critic.
+        net: network of actor and critic; from pixels, the encoder: lff, cnn (of equal size),
+            cnn-vanilla, cnn-readme, fixed-b, no-concat or per-frame.
         actor_net: network of the actor alone.
         critic_net: network of the critics alone.
         sigma: standard deviation of B at the start, instead of the preset's.
@@ -84,7 +91,7 @@ def train(
         batch_size: transitions per update, instead of the preset's.
         gamma: discount.
         target: bootstrap from a target network, or from the critics themselves.
-        tau: share of the critics that the target takes over.
+        tau: share of the critics that the target takes over; 0.005, and 0.01 from pixels.
         target_period: critic updates between two moves of the target.
         target_noise: standard deviation of noise added to the targets.
         num_critics: critics whose minimum is taken.
@@ -103,6 +110,7 @@ def train(
         tensorboard: also write TensorBoard's event files, into RUN/tensorboard.
         wandb: also log to this W&B project; offline unless WANDB_MODE=online.
         mlflow: also log to this MLflow server, or to a SQLite store in this folder.
+        pixels: docs/pixels.md has pictures.
         regularizers: docs/regularizers.md has the formulas.
     """
     del algo  # one so far
@@ -120,24 +128,30 @@ def train(
         "eval_every": eval_every,
         "eval_episodes": eval_episodes,
     }
-    chosen = preset(preset_, env)
-    chosen = dataclasses.replace(chosen, **{n: v for n, v in given.items() if v is not None})
-    obs_dim, action_dim = dimensions(env)
-    agent = sac_config(
-        chosen,
-        actor=actor_net or net,
-        critic=critic_net or net,
-        obs_dim=obs_dim,
-        action_dim=action_dim,
-        actor_sigma=actor_sigma,
-        critic_sigma=critic_sigma,
-    )
+    given = {name: value for name, value in given.items() if value is not None}
+    own: dict[str, Any] = {
+        "actor_net": actor_net,
+        "critic_net": critic_net,
+        "actor_sigma": actor_sigma,
+        "critic_sigma": critic_sigma,
+    }
+    chosen: Preset | PixelPreset
+    if env.partition("/")[0] in SEEN_THROUGH_A_CAMERA:
+        refuse_state_flags(own, env)
+        seen = pixels.change(dataclasses.replace(pixel_preset(preset_, env), **given))
+        agent, view, chosen = seen.agent(pixel_net(net)), pixels.view(seen), seen
+    else:
+        pixels.refuse(env)
+        chosen = dataclasses.replace(preset(preset_, env), **given)
+        agent, view = _from_state(chosen, env, net, **own), None
+    if target == "none":
+        agent = dataclasses.replace(agent, target=NoTarget())
+    elif isinstance(agent.target, PolyakTarget):
+        tau = agent.target.tau if tau is None else tau
+        moved = dataclasses.replace(agent.target, tau=tau, period=target_period)
+        agent = dataclasses.replace(agent, target=moved)
     agent = dataclasses.replace(
-        agent,
-        gamma=gamma,
-        target=NoTarget() if target == "none" else PolyakTarget(tau=tau, period=target_period),
-        target_noise=target_noise,
-        num_critics=num_critics,
+        agent, gamma=gamma, target_noise=target_noise, num_critics=num_critics
     )
     agent = regularizers.add_to(agent)
     long = worth_compiling(
@@ -162,11 +176,37 @@ def train(
         compile=_chosen(compile, dir, worth=long),
         threads=threads,
         device=device,
+        view=view,
     )
     if mlflow and "://" not in mlflow:
         mlflow = str(Path(mlflow).resolve())  # lff resume may be called from elsewhere
     trackers = Trackers(tensorboard=tensorboard, wandb=wandb, mlflow=mlflow)
     run_to_end(config, dir, trackers, reference_episodes=reference_episodes)
+
+
+def _from_state(
+    chosen: Preset,
+    env: str,
+    net: str,
+    *,
+    actor_net: NetName | None,
+    critic_net: NetName | None,
+    actor_sigma: float | None,
+    critic_sigma: float | None,
+) -> SACConfig:
+    """Return the agent of a task that observes numbers."""
+    check_choice("net", net, get_args(NetName))
+    obs_dim, action_dim = dimensions(env)
+    name = cast(NetName, net)
+    return sac_config(
+        chosen,
+        actor=actor_net or name,
+        critic=critic_net or name,
+        obs_dim=obs_dim,
+        action_dim=action_dim,
+        actor_sigma=actor_sigma,
+        critic_sigma=critic_sigma,
+    )
 
 
 def _chosen(wanted: Literal["auto", "on", "off"], folder: Path, *, worth: bool) -> bool:

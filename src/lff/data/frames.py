@@ -23,6 +23,7 @@ from lff.core.errors import BadInputError
 from lff.core.memory import available_memory, check_memory
 from lff.data.augment import Augmentation, NoAugmentation
 from lff.data.batch import Batch
+from lff.data.replay import write_ring
 
 
 class FrameReplay:
@@ -54,7 +55,7 @@ class FrameReplay:
         self.rows = 0
         self.total = 0
         columns = _columns((frame_channels, *obs_shape[1:]), action_dim)
-        self._rows = {
+        self._rows: dict[str, np.ndarray] = {
             name: np.empty((self.row_capacity, *shape), dtype)
             for name, (shape, dtype) in columns.items()
         }
@@ -171,7 +172,7 @@ class FrameReplay:
 
     def restore(self, arrays: Mapping[str, np.ndarray], *, total: int) -> None:
         """Fill the ring with its last rows, oldest first, ``total`` ever written."""
-        stored = len(arrays["age"]) if arrays else 0
+        stored = len(next(iter(arrays.values()), ()))
         self.restore_parts([arrays] if stored else [], stored=stored, total=total)
 
     def restore_parts(
@@ -182,14 +183,7 @@ class FrameReplay:
         if stored < needed:
             remedy = "restore from a checkpoint whose segments are all there"
             raise BadInputError("stored rows", stored, f"{needed} or more", remedy)
-        number = total - stored
-        for part in parts:
-            count = len(part["age"])
-            skipped = min(max(0, total - needed - number), count)
-            places = np.arange(number + skipped, number + count) % self.row_capacity
-            for name, column in self._rows.items():
-                column[places] = part[name][skipped:]
-            number += count
+        write_ring(self._rows, parts, first=total - stored, oldest=total - needed)
         self.rows = total
         self._find_transitions(needed)
 

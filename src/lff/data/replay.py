@@ -3,7 +3,7 @@
 Stores ``terminated``, never ``done``: a time limit ends an episode, not the future.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import torch
@@ -85,12 +85,33 @@ class Replay:
 
     def restore(self, arrays: Mapping[str, np.ndarray], *, total: int) -> None:
         """Fill the ring with its last transitions, oldest first, ``total`` ever added."""
-        stored = len(next(iter(arrays.values())))
+        stored = len(next(iter(arrays.values()), ()))
+        self.restore_parts([arrays] if stored else [], stored=stored, total=total)
+
+    def restore_parts(
+        self, parts: Iterable[Mapping[str, np.ndarray]], *, stored: int, total: int
+    ) -> None:
+        """Fill the ring from consecutive parts, one at a time in memory, ``stored`` rows in all."""
         needed = min(total, self.capacity)
         if stored < needed:
             remedy = "restore from a checkpoint whose segments are all there"
             raise BadInputError("stored transitions", stored, f"{needed} or more", remedy)
-        rows = np.arange(total - needed, total) % self.capacity
-        for name, view in self._views.items():
-            view[rows] = arrays[name][stored - needed :]
+        write_ring(self._views, parts, first=total - stored, oldest=total - needed)
         self.total = total
+
+
+def write_ring(
+    ring: Mapping[str, np.ndarray],
+    parts: Iterable[Mapping[str, np.ndarray]],
+    *,
+    first: int,
+    oldest: int,
+) -> None:
+    """Write rows from number ``first`` on to their places, without those before ``oldest``."""
+    for part in parts:
+        count = len(next(iter(part.values())))
+        skipped = min(max(0, oldest - first), count)
+        for name, rows in ring.items():
+            places = np.arange(first + skipped, first + count) % len(rows)
+            rows[places] = part[name][skipped:]
+        first += count

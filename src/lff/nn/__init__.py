@@ -31,11 +31,16 @@ from lff.nn.net import NetConfig as NetConfig
 from lff.nn.net import Network as Network
 from lff.nn.net import TrunkConfig as TrunkConfig
 from lff.nn.net import num_parameters as num_parameters
+from lff.nn.pixel_heads import PixelCritic as PixelCritic
+from lff.nn.pixel_heads import PixelHead as PixelHead
+from lff.nn.pixel_heads import pixel_actor as pixel_actor
 from lff.nn.pixels import AUTHORS_UNMATCHED_FRONT as AUTHORS_UNMATCHED_FRONT
 from lff.nn.pixels import Conv1x1 as Conv1x1
 from lff.nn.pixels import NoFront as NoFront
 from lff.nn.pixels import PixelEncoder as PixelEncoder
 from lff.nn.pixels import PixelEncoderConfig as PixelEncoderConfig
+from lff.nn.pixels import PixelFrontConfig as PixelFrontConfig
+from lff.nn.pixels import PixelMaps as PixelMaps
 from lff.nn.representation import Activations as Activations
 from lff.nn.representation import activations as activations
 from lff.nn.representation import dormant_share as dormant_share

@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lff.core.checks import check_choice
-from lff.nn import BasisLayer, Ensemble, Network
+from lff.nn import BasisLayer, Ensemble, Network, PixelCritic, PixelHead
 from lff.nn.ensemble import NONLINEARITIES, StackedLinear
 from lff.nn.sine import SineCosine
 
@@ -26,7 +26,7 @@ Where = Literal["actor", "critic", "both"]
 Role = Literal["actor", "critic"]
 ROLES: tuple[Role, ...] = ("actor", "critic")
 Kind = Literal["weight", "basis", "other"]
-"""The weight matrix of a Linear layer; B; or the rest: biases, scales and shifts."""
+"""The weights of a Linear layer or a convolution; B; or the rest: biases, scales and shifts."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,8 @@ def kind_of(owner: nn.Module, name: str) -> Kind:
     """Return what kind of parameter ``owner.name`` is."""
     if isinstance(owner, BasisLayer):
         return "basis" if name == "B" else "other"
-    return "weight" if name == "weight" and is_linear(owner) else "other"
+    matrix = is_linear(owner) or isinstance(owner, nn.Conv2d)
+    return "weight" if name == "weight" and matrix else "other"
 
 
 def kinds(network: nn.Module) -> dict[str, Kind]:
@@ -136,13 +137,21 @@ def width_of(module: nn.Module) -> int:
 
 def members_of(network: nn.Module) -> int | None:
     """Return how many members are stacked in a network, None if it is a plain one."""
+    network = _inner(network)
     return network.size if isinstance(network, Ensemble) else None
 
 
 def trunk_of(network: nn.Module) -> nn.Module:
     """Return the trunk of a network or of a stack of them."""
+    network = _inner(network)
     whole = network.stacked if isinstance(network, Ensemble) else network
     return whole.trunk if isinstance(whole, Network) else whole
+
+
+def _inner(network: nn.Module) -> nn.Module:
+    """Return the network behind the eyes and the projection, if there are any."""
+    head = network.head if isinstance(network, PixelCritic) else network
+    return head.net if isinstance(head, PixelHead) else head
 
 
 def linears(network: nn.Module) -> list[Place]:

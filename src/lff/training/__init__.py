@@ -64,7 +64,8 @@ def train(
 
     def make_env(seed: int) -> Env:
         if env_fn is None:
-            return make(config.env, seed=seed, action_repeat=config.action_repeat)
+            repeat = config.action_repeat
+            return make(config.env, seed=seed, action_repeat=repeat, view=config.view)
         return Adapter(env_fn(seed), config.env, seed=seed, action_repeat=config.action_repeat)
 
     make_env(0).close()  # a task that cannot be made leaves no directory behind

@@ -1,11 +1,14 @@
 """What a training run is: a task, an agent, a seed and a schedule.  Steps are environment steps."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lff.algos import SACConfig
 from lff.core.checks import check_flag, check_size
+from lff.core.config import LATER
 from lff.core.errors import BadInputError
+from lff.envs import SEEN_THROUGH_A_CAMERA
+from lff.envs.views import PixelView
 
 FEWEST_COMPILED_UPDATES = 8_000
 """Compiling costs about half a minute and saves some 6 ms an update at widths 128 and 256: below
@@ -17,7 +20,8 @@ class TrainConfig:
     """One run.  Everything counted in steps is counted in environment steps."""
 
     env: str
-    """The task: dmc/<domain>-<task>, gym/<id>, probe/<name> or package.module:make_env."""
+    """The task: dmc/<domain>-<task>, dmc-pixels/<domain>-<task>, gym/<id>, probe/<name> or
+    package.module:make_env."""
     algo: SACConfig
     """The agent."""
     steps: int
@@ -46,6 +50,8 @@ class TrainConfig:
     """Threads of torch."""
     device: str = "cpu"
     """Where networks live and learn: cpu, cuda or cuda:N."""
+    view: PixelView | None = field(default=None, metadata=LATER)
+    """What a task of dmc-pixels/ shows; None for its defaults, and for every other task."""
 
     def __post_init__(self) -> None:
         """Check the schedule before anything is built."""
@@ -64,6 +70,13 @@ class TrainConfig:
         check_flag("compile", self.compile)
         if self.device != "cpu" and not re.fullmatch(r"cuda(:\d+)?", self.device):
             raise BadInputError("device", self.device, "cpu, cuda or cuda:N", "use cpu")
+        seen = self.env.partition("/")[0] in SEEN_THROUGH_A_CAMERA
+        if seen and self.algo.encoder is None:
+            remedy = "use lff.training.pixel_presets, or a task of dmc/"
+            raise BadInputError("algo", "no encoder", f"one with an encoder for {self.env}", remedy)
+        if self.view is not None and not seen:
+            remedy = "leave it out, or use a task of dmc-pixels/"
+            raise BadInputError("view", self.view, "for a task seen through a camera", remedy)
         if self.warmup_steps < 1:
             remedy = "use 1 or more: an update needs a transition"
             raise BadInputError("warmup_steps", self.warmup_steps, "a positive integer", remedy)

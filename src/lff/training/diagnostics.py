@@ -11,11 +11,13 @@ from torch import Tensor, nn
 
 from lff.algos import SAC
 from lff.data import Batch
-from lff.nn import BasisLayer, activations, dormant_share, effective_rank
+from lff.nn import BasisLayer, PixelCritic, activations, dormant_share, effective_rank
 from lff.nn.phases import measure_phases
 
 BATCH_SIZE = 512
 """Transitions that the networks are looked at with."""
+IMAGES = 32
+"""The same for images."""
 BINS = 20
 """Bins of B's histogram, from -4 to 4 standard deviations; the outer ones hold what lies beyond."""
 Metric = float | list[int]
@@ -25,8 +27,14 @@ def network_metrics(agent: SAC, batch: Batch) -> dict[str, Metric]:
     """Return what can be said of each network on a batch: B, its phases, features and units."""
     metrics: dict[str, Metric] = {}
     obs, action = agent.normalize(batch.obs.to(agent.device)), batch.action.to(agent.device)
+    critic = agent.critic
+    if isinstance(critic, PixelCritic):  # one B, before what both networks see
+        for layer in _bases(critic):
+            metrics |= _basis_metrics("critic", layer, obs / 255)
+        with torch.inference_mode():
+            obs, critic = critic.eyes(obs), critic.head
     inputs = {"actor": (obs,), "critic": (obs, action)}
-    for role, network in (("actor", agent.actor), ("critic", agent.critic)):
+    for role, network in (("actor", agent.actor), ("critic", critic)):
         for layer in _bases(network):
             metrics |= _basis_metrics(role, layer, torch.cat(inputs[role], dim=-1))
         seen = activations(network, *inputs[role])

@@ -62,7 +62,7 @@ def export(policy: Policy, kind: Format, *, native: bool = False) -> bytes:
         require_onnx()
     module = MeanPolicy(policy, native=native).eval()
     generator = torch.Generator().manual_seed(0)
-    example = torch.randn(5, policy.agent.obs_dim, generator=generator)
+    example = _example(policy, generator)
     with _quiet():
         data = _to_onnx(module, example) if kind == "onnx" else _to_pt2(module, example)
         found = _play_onnx(data, example) if kind == "onnx" else _play_pt2(data, example)
@@ -74,6 +74,14 @@ def export(policy: Policy, kind: Format, *, native: bool = False) -> bytes:
             f"the exported policy differs from the agent by {error:.2g}; nothing written"
         )
     return data
+
+
+def _example(policy: Policy, generator: torch.Generator) -> Tensor:
+    """Return five observations: numbers, or images of bytes."""
+    shape = policy.agent.obs_shape
+    if len(shape) == 1:
+        return torch.randn(5, *shape, generator=generator)
+    return torch.randint(0, 256, (5, *shape), generator=generator, dtype=torch.uint8)
 
 
 def require_onnx() -> None:

@@ -23,6 +23,7 @@ from lff.training.config import TrainConfig
 
 AGENT = "agent/"
 """How the names of the agent's tensors begin in a checkpoint."""
+IMAGE_AXES = 3
 Array = NDArray[np.float32]
 
 
@@ -51,7 +52,7 @@ class Policy:
     def action_range(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The simulator's own range of actions, (low, high); makes the environment once."""
         if self._range is None:
-            env = make(self.config.env, seed=0)
+            env = make(self.config.env, seed=0, view=self.config.view)
             try:
                 low, high = env.control_range
             finally:
@@ -70,18 +71,20 @@ class Policy:
         """Return the action for one observation, or one for each row of a batch.
 
         Args:
-            obs: shape ``(obs,)`` or ``(*batch, obs)``.
+            obs: shape ``(obs,)`` or ``(*batch, obs)``; images are uint8 ``(*batch, channels,
+                height, width)``, as the environment gives them.
             sample: draw from the policy, instead of its mean action.
             seed: of the draw; without one, draws go on from an unseeded stream.
             native: in the simulator's own range, for an environment that ``lff.envs`` did not make.
         """
-        x = self._tensor("obs", obs, self.agent.obs_dim)
+        x = self._tensor("obs", obs, self.agent.obs_shape)
         noise = None
         if sample:
             generator = self._generator
             if seed is not None:
                 generator = torch.Generator().manual_seed(stream_seed(seed, "act"))
-            noise = torch.randn(*x.shape[:-1], self.agent.action_dim, generator=generator)
+            rows = x.shape[: x.ndim - len(self.agent.obs_shape)]
+            noise = torch.randn(*rows, self.agent.action_dim, generator=generator)
         action: Array = self.agent.act(x, noise).numpy().copy()
         if not native:
             return action
@@ -94,30 +97,28 @@ class Policy:
 
         The action is in [-1, 1].
         """
-        x = self._tensor("obs", obs, self.agent.obs_dim)
-        a = self._tensor("action", action, self.agent.action_dim)
-        if x.shape[:-1] != a.shape[:-1]:
+        x = self._tensor("obs", obs, self.agent.obs_shape)
+        a = self._tensor("action", action, (self.agent.action_dim,))
+        if x.shape[: x.ndim - len(self.agent.obs_shape)] != a.shape[:-1]:
             shapes = tuple(x.shape), tuple(a.shape)
             remedy = "give one action for each observation"
             raise BadInputError("obs and action", shapes, "of one batch shape", remedy)
-        rows, columns = (t.reshape(-1, t.shape[-1]) for t in (x, a))
-        with torch.inference_mode():
-            q = self.agent.q(self.agent.critic_adam.parameters, rows, columns)
-        values: Array = q.reshape(len(q), *x.shape[:-1]).numpy().copy()
+        values: Array = self.agent.values(x, a).numpy().copy()
         return values
 
     def __repr__(self) -> str:
         return f"Policy({str(self.run.path)!r}, env={self.config.env!r}, step={self.step})"
 
-    def _tensor(self, name: str, value: ArrayLike, width: int) -> Tensor:
+    def _tensor(self, name: str, value: ArrayLike, shape: tuple[int, ...]) -> Tensor:
         try:
-            array = np.array(value, dtype=np.float32)
+            array = np.array(value, dtype=np.uint8 if len(shape) == IMAGE_AXES else np.float32)
         except (TypeError, ValueError):
             remedy = "pass a numpy array"
             raise BadTypeError(name, type(value).__name__, "an array of numbers", remedy) from None
-        if array.ndim == 0 or array.shape[-1] != width:
+        if array.shape[-len(shape) :] != shape:
             remedy = f"use an observation of {self.config.env}" if name == "obs" else "use act"
-            raise BadInputError(name, array.shape, f"{width} wide on its last axis", remedy)
+            wanted = f"{shape[0]} wide on its last axis" if len(shape) == 1 else f"(..., {shape})"
+            raise BadInputError(name, array.shape, wanted, remedy)
         return torch.from_numpy(array)
 
 
@@ -165,12 +166,12 @@ def _agent(config: TrainConfig, checkpoint: Checkpoint) -> SAC:
     }
     if "obs" not in checkpoint.tensors or not tensors:
         raise CorruptError(f"{checkpoint.path} holds no agent; it is not ours")
-    obs_dim = checkpoint.tensors["obs"].numel()
+    obs_shape = tuple(checkpoint.tensors["obs"].shape)
     shapes = {name: value.shape for name, value in tensors.items()}
     heads = {n for name, s in shapes.items() if name.startswith("actor/") for n in s}
     for action_dim in sorted(n // 2 for n in heads if n >= 2 and n % 2 == 0):
         weights = torch.Generator().manual_seed(stream_seed(config.seed, "weights"))
-        agent = SAC(config.algo, obs_dim, action_dim, generator=weights)
+        agent = SAC(config.algo, obs_shape, action_dim, generator=weights)
         if {name: value.shape for name, value in agent.state().items()} == shapes:
             agent.load_state(tensors)
             return agent
@@ -183,8 +184,10 @@ def _agent(config: TrainConfig, checkpoint: Checkpoint) -> SAC:
 def replay_sample(policy: Policy, rows: int = 2048) -> tuple[Tensor, Tensor] | None:
     """Return the last stored observations, as the networks see them, and actions of the run.
 
-    None if they are gone.
+    None if they are gone, or images.
     """
+    if len(policy.agent.obs_shape) == IMAGE_AXES:
+        return None
     refs: list[SegmentRef] = []
     for ref in reversed([*find_refs(policy.checkpoint.meta)]):
         refs.insert(0, ref)

@@ -20,13 +20,15 @@ from torch import Tensor
 from lff.algos import SAC
 from lff.core.errors import InterruptedRunError, NonFiniteError
 from lff.core.seeding import env_seed, stream_seed
-from lff.data import Batch, Replay
+from lff.data import Batch, FrameReplay, Replay
 from lff.envs.base import Env, Obs
 from lff.store import Checkpoint, RunDir, SegmentRef
 from lff.training.compiling import compile_update
 from lff.training.config import TrainConfig
+from lff.training.contact_sheet import SHEET_AT, keep_sheet
 from lff.training.diagnostics import (
     BATCH_SIZE,
+    IMAGES,
     DivergenceWatch,
     first_bad_tensor,
     network_metrics,
@@ -34,6 +36,8 @@ from lff.training.diagnostics import (
 from lff.training.evaluate import MakeEnv, evaluate
 from lff.training.reference import keep_reference
 
+LOSSES = ("train/critic_loss", "train/actor_loss")
+ACTOR_METRICS = ("train/actor_loss", "train/entropy")
 STREAMS = ("exploration", "replay", "update")
 LARGEST = float(np.finfo(np.float32).max)
 """What passes it is an infinity in the replay."""
@@ -57,7 +61,7 @@ class Counters:
     segments: list[dict[str, Any]] = field(default_factory=list)
     """References to the stored parts of the replay."""
     stored: int = 0
-    """Transitions that those parts cover."""
+    """Rows of the replay that those parts cover."""
 
 
 class OffPolicyRun:
@@ -70,13 +74,11 @@ class OffPolicyRun:
         self.config, self.run, self.make_env = config, run, make_env
         self.watch: Watch = watch or (lambda _run, _event: None)
         self.env: Env = make_env(env_seed(config.seed, "train"))
-        obs_dim = int(np.prod(self.env.observation_space.shape))
+        shape = tuple(self.env.observation_space.shape)
         action_dim = int(np.prod(self.env.action_space.shape))
         weights = torch.Generator().manual_seed(stream_seed(config.seed, "weights"))
-        self.agent = SAC(config.algo, obs_dim, action_dim, generator=weights, device=config.device)
-        # a repeat cut short by an episode's end plays fewer frames, so steps bounds the transitions
-        capacity = min(config.replay_capacity, config.steps)
-        self.replay = Replay(capacity, obs_dim=obs_dim, action_dim=action_dim)
+        self.agent = SAC(config.algo, shape, action_dim, generator=weights, device=config.device)
+        self.replay = _replay(config, shape, action_dim)
         self.streams = {
             name: torch.Generator().manual_seed(stream_seed(config.seed, name)) for name in STREAMS
         }
@@ -131,6 +133,8 @@ class OffPolicyRun:
         at.episode_return += reward
         at.episode_length += 1
         self._obs = next_obs
+        if at.agent_step == SHEET_AT and isinstance(self.replay, FrameReplay):
+            keep_sheet(self.run.path, self.agent, self.replay, seed=self.config.seed)
         if at.env_step > self.config.warmup_steps:
             for _ in range(self.config.updates_per_step):
                 self._learn()
@@ -154,22 +158,32 @@ class OffPolicyRun:
         return action
 
     def _learn(self) -> None:
-        batch = self.replay.sample(self.config.algo.batch_size, self.streams["replay"])
+        algo = self.config.algo
+        batch = self._draw(algo.batch_size, self.streams["replay"])
         noise = self.agent.draw_noise(self.streams["update"])
-        self._metrics = self._update(batch, noise)
+        actor = self.at.updates % algo.actor_period == 0
+        self._metrics = self._update(batch, noise, actor=actor)
         self.at.updates += 1
-        loss = (self._metrics["train/critic_loss"] + self._metrics["train/actor_loss"]).item()
-        if not math.isfinite(loss):
+        losses = [self._metrics[name] for name in LOSSES if name in self._metrics]
+        if not math.isfinite(torch.stack(losses).sum().item()):
             raise self._broken()
+        if actor and algo.actor_period > 1:  # until the next one
+            self.last |= {name: self._metrics[name].item() for name in ACTOR_METRICS}
         q_max, alpha = (self._metrics[f"train/{name}"].item() for name in ("q_max", "alpha"))
         self.at.q_max = max(self.at.q_max, q_max)
         if self.divergence.passed(q_max, alpha, self.at.env_step):
             self._warn(self.divergence.explain(self.agent.values(batch.obs, batch.action), alpha))
 
+    def _draw(self, size: int, stream: torch.Generator) -> Batch:
+        if isinstance(self.replay, FrameReplay):
+            return self.replay.sample(size, stream, self.config.algo.augmentation)
+        return self.replay.sample(size, stream)
+
     def _begin_episode(self) -> None:
         """Reset with a seed of the episode's own, so that it does not matter what came before."""
         self._obs, _ = self.env.reset(seed=env_seed(self.config.seed, f"train/{self.at.episode}"))
         self._check_finite("observation", self._obs)
+        self.replay.begin(self._obs)
         self.at.episode_return, self.at.episode_length = 0.0, 0
 
     def _housekeeping(self, before: int, *, ended: bool) -> None:
@@ -214,7 +228,8 @@ class OffPolicyRun:
     def _look(self) -> Batch:
         """Draw a batch from a stream of its own, so that looking changes nothing."""
         seed = stream_seed(self.config.seed, f"diagnostics/{self.at.env_step}")
-        return self.replay.sample(BATCH_SIZE, torch.Generator().manual_seed(seed))
+        size = BATCH_SIZE if self.config.algo.encoder is None else IMAGES
+        return self.replay.sample(size, torch.Generator().manual_seed(seed))
 
     def _warn(self, text: str) -> None:
         self.warning = text
@@ -239,7 +254,7 @@ class OffPolicyRun:
         new = self.replay.since(self.at.stored)
         if len(new["reward"]):
             self.at.segments.append(self.run.segments.append(new).to_json())
-            self.at.stored = self.replay.total
+            self.at.stored = self.replay.rows
         self._forget_old_segments()
         tensors: dict[str, Tensor | np.ndarray] = {
             f"agent/{name}": value for name, value in self.agent.state().items()
@@ -259,9 +274,9 @@ class OffPolicyRun:
         self.watch(self, "saved")
 
     def _forget_old_segments(self) -> None:
-        """Let go of segments whose every transition the ring has overwritten."""
+        """Let go of segments whose every row the ring has overwritten."""
         segments = self.at.segments
-        spare = sum(ref["count"] for ref in segments) - len(self.replay)
+        spare = sum(ref["count"] for ref in segments) - self.replay.kept_rows
         while segments and spare >= segments[0]["count"]:
             spare -= segments.pop(0)["count"]
 
@@ -274,7 +289,8 @@ class OffPolicyRun:
         self.last = dict(meta["last"])
         self.divergence.load_state(meta["divergence"])
         refs = [SegmentRef.from_json(ref) for ref in self.at.segments]
-        self.replay.restore(self.run.segments.read(refs), total=self.at.stored)
+        stored = sum(ref.count for ref in refs)
+        self.replay.restore_parts(self.run.segments.each(refs), stored=stored, total=self.at.stored)
         if self.env.can_save_state:
             self._begin_episode_quietly()
             self.env.set_state({n: v.numpy() for n, v in _part(tensors, "env").items()})
@@ -350,3 +366,15 @@ def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """Return the tensors under a prefix, without it."""
     start = f"{prefix}/"
     return {n.removeprefix(start): v for n, v in tensors.items() if n.startswith(start)}
+
+
+def _replay(
+    config: TrainConfig, obs_shape: tuple[int, ...], action_dim: int
+) -> Replay | FrameReplay:
+    """Return the memory of a run."""
+    # a repeat cut short by an episode's end plays fewer frames, so steps bounds the transitions
+    capacity = min(config.replay_capacity, config.steps)
+    if config.algo.encoder is None:
+        return Replay(capacity, obs_dim=int(np.prod(obs_shape)), action_dim=action_dim)
+    channels, height, width = obs_shape
+    return FrameReplay(capacity, obs_shape=(channels, height, width), action_dim=action_dim)

@@ -16,6 +16,7 @@ from lff.algos import SAC
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError
 from lff.core.seeding import stream_seed
+from lff.nn import Ensemble
 from lff.ntk import empirical_ntk, spectrum
 from lff.ntk.spectrum import frequency
 from lff.training.load import find_run, load, replay_sample
@@ -99,13 +100,16 @@ def line_energy(critic: nn.Module, x: Tensor, *, lines: int) -> Tensor:
 
 def first_critic(agent: SAC) -> nn.Module:
     """Return a copy of the first critic in float64, as an ordinary network."""
+    if not isinstance(agent.critic, Ensemble):
+        remedy = "use a run from state: the spectrum along lines of pixels says little"
+        raise BadInputError("run", "an agent that sees", "one with vectors for input", remedy)
     return agent.critic.member(0).double()
 
 
 def untrained(agent: SAC, seed: int) -> SAC:
     """Return the agent as it was before its first update."""
     weights = torch.Generator().manual_seed(stream_seed(seed, "weights"))
-    return SAC(agent.config, agent.obs_dim, agent.action_dim, generator=weights)
+    return SAC(agent.config, agent.obs_shape, agent.action_dim, generator=weights)
 
 
 def _agents(path: Path | str) -> Iterator[tuple[int, SAC]]:

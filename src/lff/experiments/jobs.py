@@ -32,6 +32,7 @@ HOMES = {
     "ContractionJob": "bellman",
     "FQIJob": "fqi",
     "MazeFitJob": "mazes",
+    "PixelRegressionJob": "pixel_regression",
 }
 """The module of this room that each kind lives in."""
 

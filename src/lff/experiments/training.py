@@ -13,7 +13,7 @@ import torch
 from lff.algos import SAC
 from lff.core.errors import NonFiniteError
 from lff.core.experiment import DIVERGED, Cost, JobRow, Tell, memory_here
-from lff.data import Batch
+from lff.data import Batch, FrameReplay
 from lff.envs import make
 from lff.store import RunDir, read_rows
 from lff.training import OffPolicyRun, TrainConfig, train
@@ -60,13 +60,11 @@ class TrainJob:
     def measure(self) -> Cost:
         """Time some steps of the simulator and some updates."""
         config = self.config
-        env = make(config.env, seed=0, action_repeat=config.action_repeat)
-        spaces = env.observation_space, env.action_space
-        obs_dim, action_dim = (int(np.prod(space.shape)) for space in spaces)
+        env = make(config.env, seed=0, action_repeat=config.action_repeat, view=config.view)
+        action_dim = int(np.prod(env.action_space.shape))
         g = torch.Generator().manual_seed(0)
-        agent = SAC(config.algo, obs_dim, action_dim, generator=g)
-        size = config.algo.batch_size
-        batch = _random_batch(g, size, obs_dim, action_dim)
+        agent = SAC(config.algo, env.observation_space.shape, action_dim, generator=g)
+        batch = _random_batch(g, agent)
         agent.update(batch, agent.draw_noise(g))
         update = _seconds(lambda: agent.update(batch, agent.draw_noise(g)), TRIED_UPDATES)
         obs, _ = env.reset(seed=0)
@@ -80,8 +78,7 @@ class TrainJob:
         evaluated = (config.steps // config.eval_every + 1) * config.eval_episodes
         played = (evaluated + 2 * self.reference_episodes) * EPISODE // config.action_repeat
         seconds = actions * step + updates * (update + act) + played * (step + act)
-        row = 4 * (2 * obs_dim + action_dim + 2)
-        kept = min(config.replay_capacity, actions) * row
+        kept = _replay_bytes(agent, min(config.replay_capacity, actions))
         weights = sum(value.nbytes for value in agent.state().values())
         return Cost(
             seconds=seconds + COMPILE_SECONDS * config.compile,
@@ -157,11 +154,28 @@ def _step(env: Any, action: Any) -> None:
         env.reset(seed=0)
 
 
-def _random_batch(g: torch.Generator, size: int, obs_dim: int, action_dim: int) -> Batch:
+def _replay_bytes(agent: SAC, transitions: int) -> int:
+    if len(agent.obs_shape) == 1:
+        return transitions * 4 * (2 * agent.obs_dim + agent.action_dim + 2)
+    channels, height, width = agent.obs_shape
+    shape, size = (channels, height, width), agent.action_dim
+    return FrameReplay.bytes_needed(transitions, obs_shape=shape, action_dim=size)
+
+
+def _random_batch(g: torch.Generator, agent: SAC) -> Batch:
+    size = agent.config.batch_size
+    obs, next_obs = (_random_obs(g, agent, size) for _ in range(2))
     return Batch(
-        obs=torch.randn(size, obs_dim, generator=g),
-        action=2 * torch.rand(size, action_dim, generator=g) - 1,
+        obs=obs,
+        action=2 * torch.rand(size, agent.action_dim, generator=g) - 1,
         reward=torch.rand(size, generator=g),
-        next_obs=torch.randn(size, obs_dim, generator=g),
+        next_obs=next_obs,
         terminated=torch.zeros(size, dtype=torch.bool),
     )
+
+
+def _random_obs(g: torch.Generator, agent: SAC, size: int) -> torch.Tensor:
+    shape = (size, *agent.obs_shape)
+    if len(agent.obs_shape) == 1:
+        return torch.randn(shape, generator=g)
+    return agent.settle(torch.randint(0, 256, shape, generator=g, dtype=torch.uint8))

@@ -17,6 +17,7 @@ import json
 import numpy as np
 import torch
 from interleaved import measure
+from rad_style import Buffer, Tensors
 from torch import Tensor
 from turns import median_and_quartiles
 
@@ -24,7 +25,6 @@ from lff.data import Batch, FrameReplay, RandomCrop, RandomTranslate
 
 STACK, ACTIONS, EPISODE, PAPER = 3, 6, 250, 100_000
 Augmentation = RandomCrop | RandomTranslate
-Tensors = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
 SETTINGS: dict[str, tuple[int, int, Augmentation]] = {
     "crop_100": (100, 128, RandomCrop(size=84)),
     "translate_100": (100, 128, RandomTranslate(size=108)),
@@ -33,55 +33,11 @@ SETTINGS: dict[str, tuple[int, int, Augmentation]] = {
 """Side of a picture, batch size, augmentation."""
 
 
-class RadStyle:
-    """Whole observations, twice."""
-
-    def __init__(self, capacity: int, side: int) -> None:
-        shape = (capacity, 3 * STACK, side, side)
-        self.obs, self.next_obs = np.empty(shape, np.uint8), np.empty(shape, np.uint8)
-        self.actions = np.empty((capacity, ACTIONS), np.float32)
-        self.rewards = np.empty((capacity, 1), np.float32)
-        self.not_terminated = np.empty((capacity, 1), np.float32)
-
-    def nbytes(self) -> int:
-        return sum(array.nbytes for array in vars(self).values())
-
-    def sample(self, size: int, generator: torch.Generator, augmentation: Augmentation) -> Tensors:
-        index = torch.randint(len(self.obs), (size,), generator=generator).numpy()
-        side = self.obs.shape[-1]
-        corners = augmentation.draw(size, (side, side), generator)
-        one_by_one = crop if isinstance(augmentation, RandomCrop) else translate
-        return (
-            torch.as_tensor(one_by_one(self.obs[index], augmentation.size, corners.obs)).float(),
-            torch.as_tensor(self.actions[index]),
-            torch.as_tensor(self.rewards[index]),
-            torch.as_tensor(
-                one_by_one(self.next_obs[index], augmentation.size, corners.next_obs)
-            ).float(),
-            torch.as_tensor(self.not_terminated[index]),
-        )
-
-
-def crop(images: np.ndarray, size: int, corners: np.ndarray) -> np.ndarray:
-    out = np.empty((*images.shape[:2], size, size), images.dtype)
-    for number, (image, y, x) in enumerate(zip(images, *corners, strict=True)):
-        out[number] = image[:, y : y + size, x : x + size]
-    return out
-
-
-def translate(images: np.ndarray, size: int, corners: np.ndarray) -> np.ndarray:
-    height, width = images.shape[2:]
-    out = np.zeros((*images.shape[:2], size, size), images.dtype)
-    for image, canvas, y, x in zip(images, out, *corners, strict=True):
-        canvas[:, y : y + height, x : x + width] = image
-    return out
-
-
-def fill(capacity: int, side: int) -> tuple[FrameReplay, RadStyle]:
+def fill(capacity: int, side: int) -> tuple[FrameReplay, Buffer]:
     """Give both the same episodes of noise."""
     g = np.random.default_rng(0)
     ours = FrameReplay(capacity, obs_shape=(3 * STACK, side, side), action_dim=ACTIONS)
-    theirs = RadStyle(capacity, side)
+    theirs = Buffer(capacity, (3 * STACK, side, side), ACTIONS)
     for number in range(capacity):
         if number % EPISODE == 0:
             obs = np.concatenate([g.integers(0, 256, (3, side, side), dtype=np.uint8)] * STACK)
@@ -90,9 +46,7 @@ def fill(capacity: int, side: int) -> tuple[FrameReplay, RadStyle]:
         next_obs = np.concatenate([obs[3:], frame])
         action, reward = g.standard_normal(ACTIONS).astype(np.float32), float(g.random())
         ours.add(obs, action, reward, next_obs, terminated=False)
-        theirs.obs[number], theirs.next_obs[number] = obs, next_obs
-        theirs.actions[number], theirs.rewards[number] = action, reward
-        theirs.not_terminated[number] = 1.0
+        theirs.add(obs, action, reward, next_obs, terminated=False)
         obs = next_obs
     return ours, theirs
 
@@ -137,7 +91,7 @@ def compare(key: str, capacity: int, rounds: int) -> dict[str, tuple[float, list
 
 def memory() -> dict[str, float]:
     """GB for the paper's 100,000 transitions, from the sizes of what each one allocates."""
-    per_thousand = RadStyle(1000, 100).nbytes()
+    per_thousand = Buffer(1000, (3 * STACK, 100, 100), ACTIONS).nbytes()
     ours = FrameReplay.bytes_needed(PAPER, action_dim=ACTIONS)
     return {"ours": round(ours / 1e9, 2), "peer": round(per_thousand * PAPER / 1000 / 1e9, 2)}
 

@@ -80,6 +80,25 @@ def test_batches_of_pictures_are_measured():
 
 
 @pytest.mark.system
+def test_learning_from_pictures_is_measured():
+    found = run("pixel_peers", "--settings", "20", "--eager", "--parts", "step", "breakdown")
+    assert found["ratios"].keys() == {"step_20"} == found["cpu"].keys()
+    seconds, parts = found["seconds"], found["shares"]["step_20"]
+    for who in ("ours", "rad"):  # a round has two steps; a reset may come between them
+        assert seconds[f"step_20_{who}"] > 0
+        assert parts[who].keys() == {"act", "environment", "store", "sample", "update"}
+    assert found["shares"]["pass_20"].keys() >= {"embedding", "heads", "optimizer"}
+
+
+def test_updates_from_pictures_are_measured():
+    found = run("pixel_peers", "--settings", "20", "--eager", "--parts", "update", "memory")
+    times = found["seconds"]
+    cpu, *_ = found["cpu"]["update_20"]  # one round: its ratio is that of the times
+    assert cpu == pytest.approx(times["update_20_rad"] / times["update_20_ours"], rel=0.05)
+    assert found["peak_mib"]["20"].keys() == {"eager", "rad"}
+
+
+@pytest.mark.system
 def test_pictures_are_measured():
     found = run("rendering", "--sizes", "84", "--tasks", "cheetah-run")
     rates = found["frames_per_second"]["cheetah-run_84"]

@@ -1,4 +1,4 @@
-"""The highest resident memory of one update, in a process of its own."""
+"""The highest resident memory of two updates, in a process of its own."""
 
 import ctypes
 import subprocess
@@ -12,10 +12,10 @@ MIB = 2**20
 
 
 def peak_of_update(setting: Setting, kind: str) -> float:
-    """Return by how many MiB an update with the actor rises above the memory before it.
+    """Return by how many MiB two updates, one with the actor, rise above the memory before them.
 
-    It is the second one: weights, moments, compiled code are there, and what the first one freed
-    has been given back to the system.
+    Two others came first: weights, moments, compiled code are there, and what was freed has been
+    given back to the system.
     """
     batch = random_batch(setting)
     if kind == "rad":

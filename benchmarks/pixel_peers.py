@@ -6,7 +6,7 @@ update     two updates, one of them with actor and temperature, on one batch
 step       two steps: act, four frames of cheetah-run and a picture, store, sample, augment, update;
            ``fast_render`` on both sides
 breakdown  shares of our step, and of one forward and backward pass of the critics
-memory     the highest resident memory of one update above what was there before it
+memory     the highest resident memory of two updates above what was there before them
 
 "84" has the paper's sizes (84 x 84 cut from 100 x 100, F = 64, 32 filters, 1024 units) and the
 batches of its code, 128; "48" is the preset ``laptop``.  Both start from the same weights, in one
@@ -111,6 +111,7 @@ def main() -> None:
         if "memory" in arguments.parts:
             kinds = ("ours", "eager", "rad") if compiled else ("eager", "rad")
             command = [__file__, "--settings", name, "--threads", str(arguments.threads)]
+            command += ["--task", arguments.task]
             found.append({"peak_mib": {name: peaks(command, kinds)}})
         for part in found:
             for key, values in part.items():

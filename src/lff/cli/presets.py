@@ -46,7 +46,7 @@ def presets(
             remedy.get(action, "lff presets diff paper-table paper-text"),
         )
     if action == "list":
-        found = {**(PIXEL_SOURCES if _seen(env) else SOURCES)}
+        found: dict[str, str] = {**PIXEL_SOURCES} if _seen(env) else {**SOURCES}
         _print({name: {"source": text} for name, text in found.items()}, as_json=as_json)
         return
     columns: dict[str, Values] = {name: describe(name, env) for name in names}

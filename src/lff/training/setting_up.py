@@ -23,9 +23,9 @@ def check_fit(config: TrainConfig, env: Env) -> None:
         remedy = "pip install 'learned-fourier-features[dmc]'"
         raise BadInputError("pillow", None, "installed, for the contact sheet", remedy)
     channels, height, width = shape
-    seen = [config.algo.augmentation.out_size(side) for side in (height, width)]
+    high, wide = (config.algo.augmentation.out_size(side) for side in (height, width))
     with torch.device("meta"):
-        PixelMaps(encoder, (channels, *seen))
+        PixelMaps(encoder, (channels, high, wide))
 
 
 def new_replay(

@@ -53,6 +53,7 @@ figures: $(VENV)/.dev  ## run the studies again: tables to results/, pictures to
 	$(BIN)/python examples/drop_in.py --out runs/figures
 	$(BIN)/python examples/cheetah_run.py --out runs/figures
 	$(BIN)/python examples/fast_render.py --out runs/figures
+	$(BIN)/python examples/contact_sheet.py --out runs/figures
 	mkdir -p results docs/images
 	cp runs/figures/*.csv runs/figures/*.json results/
 	cp runs/figures/*.png docs/images/

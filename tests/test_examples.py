@@ -56,6 +56,14 @@ def test_fast_and_faithful_pictures_side_by_side(tmp_path):
     assert 0 < np.abs(faithful - fast).mean() < 10
 
 
+@pytest.mark.system
+def test_the_contact_sheet_of_a_task(tmp_path):
+    done = run("contact_sheet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with Image.open(tmp_path / "runs/contact_sheet/contact_sheet.png") as sheet:
+        assert sheet.size == (64 + 8 * 116, 5 * 116)  # 56 pixels, enlarged twice, and a margin
+
+
 def test_bad_steps_exit_with_2_and_leave_nothing(tmp_path):
     done = run("drop_in", "--steps", "0", cwd=tmp_path)
     assert done.returncode == 2

@@ -7,6 +7,7 @@ import pytest
 
 from lff import LFF, MLP
 from lff.nn import num_parameters
+from lff.training.pixel_presets import PIXEL_SOURCES
 from lff.training.presets import SOURCES
 
 CHEETAH = ("--env", "dmc/cheetah-run")
@@ -61,6 +62,8 @@ def test_without_a_task_the_exceptions_are_named(cli):
         (("show",), "1 in number"),
         (("list", "laptop"), "leave them out"),
         (("show", "laptop", "--env", "dmc/cheetah-rum"), "did you mean"),
+        (("show", "paper-text", "--env", "dmc-pixels/cheetah-run"), "preset for pixels"),
+        (("show", "laptop", "--env", "dmc-pixels/cheetah-rum"), "did you mean"),
     ],
 )
 def test_bad_input_is_a_line_and_exit_code_2(words, says, cli):
@@ -68,6 +71,28 @@ def test_bad_input_is_a_line_and_exit_code_2(words, says, cli):
     assert done.code == 2
     assert says in done.err
     assert "Traceback" not in done.err
+
+
+def test_presets_from_pixels(cli):
+    task = ("--env", "dmc-pixels/hopper-hop")
+    listed = json.loads(cli("presets", "list", *task, "--json").out)
+    assert {name: row["source"] for name, row in listed.items()} == PIXEL_SOURCES
+    shown = json.loads(cli("presets", "show", "paper-table", *task, "--json").out)
+    values = {name: value["paper-table"] for name, value in shown.items()}
+    assert (values["size"], values["seen_size"], values["fourier_dim"]) == (100, 84, 128)
+    # B: 64·9; first convolution: 137·32·9 + 32; matched within a percent, the authors' is not
+    assert values["lff entrance parameters"] == 576 + 39_488
+    assert abs(values["cnn entrance parameters"] / 40_064 - 1) < 0.01
+    assert values["cnn-readme entrance parameters"] == 9_568
+    # 32 maps of 35 x 35 to 50, layer norm, 50 -> 1024 -> 1024 -> 8
+    projection = 39_200 * 50 + 50 + 100
+    actor = 51 * 1024 + 1025 * 1024 + 1025 * 8
+    assert values["actor parameters"] == projection + actor
+    assert values["critics parameters"] == projection + 2 * (55 * 1024 + 1025 * 1024 + 1025)
+    rows = json.loads(cli("presets", "diff", "paper-table", "authors-readme", *task, "--json").out)
+    assert {*rows} == {"lr", "batch_size", "cnn", "cnn entrance parameters", "cnn eyes parameters"}
+    table = cli("presets", "diff", "paper-table", "authors-readme", *task)
+    assert re.search(r"batch_size\s+512\s+128", table.out)
 
 
 def test_train_takes_the_schedule_of_the_preset(cli, tmp_path):

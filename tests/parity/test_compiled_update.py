@@ -26,6 +26,18 @@ def test_the_compiled_update_equals_the_eager_one():
     assert done.returncode == 0, done.stderr
 
 
+def test_the_whole_update_from_pixels_is_one_graph():
+    done = run("tests.parity.compiled_pixels", "aot_eager")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.system
+def test_the_compiled_update_from_pixels_equals_the_eager_one():
+    require("g++", package="g++")
+    done = run("tests.parity.compiled_pixels", "inductor")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.system
 def test_compiled_q_iteration_equals_the_eager_one():
     require("g++", package="g++")

@@ -21,9 +21,10 @@ from lff.report import (
 )
 from lff.report.experiment_page import diagnostics
 from lff.report.markup import page, tag
-from lff.report.run_files import names_of
+from lff.report.run_files import SHEET, names_of
 from lff.report.summaries import number, summarize
 from lff.stats import Published, t_interval
+from lff.training.contact_sheet import FILE, draw_sheet
 from tests.report import tables
 from tests.report.runs import make_run
 
@@ -53,7 +54,8 @@ def check_safe(text):
     assert not [name for name in names if name.startswith("on") or name == "style"]
     for name, value in seen.attributes:
         if name in ("href", "src"):
-            assert re.fullmatch(r"#[\w-]+|data:,|[a-z0-9-]+\.html", value), value
+            inside = r"#[\w-]+|data:,|data:image/png;base64,[\w+/=]+|[a-z0-9-]+\.html"
+            assert re.fullmatch(inside, value), value
     (style,) = re.findall(r"<style>(.*?)</style>", text, flags=re.S)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     assert "http-equiv" in names
@@ -255,6 +257,22 @@ def test_one_run(tmp_path):
     assert '<th scope="row">largest |Q|</th><td>42</td>' in text
     assert text.count('class="plot"') == 17  # of 18 charts: no training episode has ended
     assert run_page([read_run_files(tmp_path / "mine")]) == text
+
+
+def test_a_run_from_pixels_shows_its_contact_sheet(tmp_path):
+    folder = make_run(tmp_path / "seen", env="dmc-pixels/cheetah-run")
+    rows = {"raw": [np.full((9, 9, 3), 7, np.uint8)] * 3}
+    (folder / SHEET).write_bytes(draw_sheet(rows))
+    assert SHEET == FILE
+    text = run_page([read_run_files(folder)])
+    seen = check_safe(text)
+    assert "First observations" in seen.text
+    (source,) = re.findall(r'href="data:image/png;base64,([^"]*)"', text)
+    assert base64.b64decode(source) == (folder / SHEET).read_bytes()
+    # nine pixels, enlarged by eleven, and a margin; the title stands before three of them
+    assert f'viewBox="0 0 {64 + 3 * (99 + 4)} {99 + 4}"' in text
+    (folder / SHEET).write_bytes(b"<script>no picture</script>")
+    assert "First observations" not in check_safe(run_page([read_run_files(folder)])).text
 
 
 def test_several_runs_and_where_they_differ(tmp_path):

@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from lff.core.errors import BadInputError
-from lff.envs import PAPER_TASKS
-from lff.envs.dimensions import dimensions
+from lff.envs import PAPER_TASKS, SEEN_THROUGH_A_CAMERA
+from lff.envs.dimensions import dimensions, shapes
+from lff.training.pixel_presets import PIXEL_SOURCES, pixel_preset, pixel_sizes
 from lff.training.presets import SOURCES, Preset, PresetName, net_sizes, preset
 
 Values = dict[str, Any]
@@ -31,8 +32,9 @@ def presets(
     Args:
         action: list, show NAME, or diff A B.
         names: the presets to show or compare.
-        env: a task; then widths and parameter counts for its dimensions are given too. Without it,
-            values that depend on the task are given for the paper's eight.
+        env: a task; then widths and parameter counts for its dimensions are given too, and for
+            dmc-pixels/... the presets from pixels. Without it, values that depend on the task are
+            given for the paper's eight.
         as_json: print JSON instead of a table.
     """
     if len(names) != WANTED[action]:
@@ -44,7 +46,8 @@ def presets(
             remedy.get(action, "lff presets diff paper-table paper-text"),
         )
     if action == "list":
-        _print({name: {"source": text} for name, text in SOURCES.items()}, as_json=as_json)
+        found = PIXEL_SOURCES.items() if _seen(env) else SOURCES.items()
+        _print({name: {"source": text} for name, text in found}, as_json=as_json)
         return
     columns: dict[str, Values] = {name: describe(name, env) for name in names}
     if action == "diff":
@@ -61,6 +64,11 @@ def describe(name: PresetName, env: str | None) -> Values:
     """Return every field of a preset, and for a task the sizes of its networks."""
     if env is None:
         return _over_tasks([(task, preset(name, task)) for task in PAPER_TASKS])
+    if _seen(env):
+        seen = pixel_preset(name, env)
+        _, action_dim = shapes(env, seen.view)
+        sizes_seen = pixel_sizes(seen, action_dim=action_dim)
+        return asdict(seen) | {f"{part} parameters": size for part, size in sizes_seen.items()}
     chosen = preset(name, env)
     obs_dim, action_dim = dimensions(env)
     sizes = net_sizes(chosen, obs_dim=obs_dim, action_dim=action_dim)
@@ -69,6 +77,11 @@ def describe(name: PresetName, env: str | None) -> Values:
         values[f"{role} hidden"] = list(size.hidden)
         values[f"{role} parameters"] = size.parameters
     return values
+
+
+def _seen(env: str | None) -> bool:
+    """Tell whether the task is seen through a camera."""
+    return env is not None and env.partition("/")[0] in SEEN_THROUGH_A_CAMERA
 
 
 def _over_tasks(chosen: list[tuple[str, Preset]]) -> Values:

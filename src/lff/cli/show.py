@@ -65,5 +65,5 @@ def _number(value: float | None) -> str:
 
 
 def _brief(part: dict[str, Any]) -> str:
-    fields = ", ".join(f"{name}={value}" for name, value in part.items() if name != "type")
-    return f"{part['type']}({fields})"
+    shown = {n: _brief(v) if isinstance(v, dict) else v for n, v in part.items() if n != "type"}
+    return f"{part['type']}({', '.join(f'{name}={value}' for name, value in shown.items())})"

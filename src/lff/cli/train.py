@@ -146,6 +146,8 @@ def train(
         agent, view = _from_state(chosen, env, net, **own), None
     if target == "none":
         agent = dataclasses.replace(agent, target=NoTarget())
+    elif view is not None and tau is None and regularizers.functional is not None:
+        agent = dataclasses.replace(agent, target=PolyakTarget())  # the lagging copy is the target
     elif isinstance(agent.target, PolyakTarget):
         tau = agent.target.tau if tau is None else tau
         moved = dataclasses.replace(agent.target, tau=tau, period=target_period)

@@ -133,7 +133,6 @@ EXPERIMENTS = (
         notes="Pictures, actions and discounted returns of a random policy on cartpole-swingup; "
         "errors are mean squares in units of the returns' variance. Seeds differ in weights, "
         "batches and noise, not in pictures.",
-        whole_at="laptop",
     ),
     Experiment(
         name="fig19",

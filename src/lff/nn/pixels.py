@@ -192,8 +192,10 @@ class PixelMaps(nn.Module):
         *batch, channels, height, width = obs.shape
         images = obs.reshape(math.prod(batch), channels, height, width)
         first, *later = self.convolutions
-        step = self._chunk(len(images)) if torch.compiler.is_compiling() else max(1, len(images))
-        parts = [first(self.front(self._scale(chunk))) for chunk in torch.split(images, step)]
+        chunks: tuple[Tensor, ...] = (images,)
+        if torch.compiler.is_compiling() and not torch.compiler.is_exporting():
+            chunks = torch.split(images, self._chunk(len(images)))  # a batch of one known size
+        parts = [first(self.front(self._scale(chunk))) for chunk in chunks]
         maps: Tensor = parts[0] if len(parts) == 1 else torch.cat(parts)
         for layer in later:
             maps = layer(maps)

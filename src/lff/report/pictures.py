@@ -4,6 +4,7 @@ Matplotlib writes ``style`` attributes, which a strict policy forbids; they beco
 Text stays text, in the reader's own font.
 """
 
+import base64
 import io
 import re
 from typing import Any
@@ -32,6 +33,7 @@ _INDEX = {color.lower(): i for i, color in enumerate(COLORS)}
 _INDEX["#444444"] = len(COLORS) - 1  # the ink of published scores
 _INK = "#000000"
 PNG = "data:image/png;base64,"
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _XLINK = "{http://www.w3.org/1999/xlink}"
 
 
@@ -49,6 +51,18 @@ def inline_svg(figure: Figure, *, label: str, prefix: str) -> Markup:
     inner = join(_rewrite(child, prefix) for child in root)
     given = {"viewBox": box, "class_": "plot", "role": "img", "aria_label": label}
     return tag("svg", inner, **given)
+
+
+def inline_png(data: bytes, *, label: str) -> Markup | None:
+    """Return a PNG as an element of the page, as wide as it is at most; None if it is none."""
+    head = data[: len(_SIGNATURE) + 16]
+    if not head.startswith(_SIGNATURE) or head[12:16] != b"IHDR" or len(head) < 24:
+        return None
+    width, height = (str(int.from_bytes(head[i : i + 4])) for i in (16, 20))
+    href = PNG + base64.b64encode(data).decode()
+    image = tag("image", href=href, width=width, height=height)
+    given = {"viewBox": f"0 0 {width} {height}", "class_": "plot", "role": "img"}
+    return tag("svg", image, **given, aria_label=label)
 
 
 def swatch(color: str, dash: str) -> Markup:

@@ -12,6 +12,7 @@ from lff.core.errors import BadInputError, CorruptError, StorageError
 from lff.report.values import flat
 
 Evaluation = dict[str, Any]
+SHEET = "contact_sheet.png"
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class RunFiles:
     reference: dict[str, list[float | None]]
     """Returns of the random and of the zero policy."""
     finished: bool
+    sheet: bytes | None = None
+    """The contact sheet of a run from pixels, a PNG."""
 
     @property
     def env(self) -> str:
@@ -86,6 +89,7 @@ def read_run_files(path: Path, *, name: str | None = None) -> RunFiles:
         evaluations=tuple(_object(file) for file in files),
         reference=_object(reference) if reference.is_file() else {},
         finished=(path / "checkpoints" / "final" / "manifest.json").is_file(),
+        sheet=_bytes(path / SHEET) if (path / SHEET).is_file() else None,
     )
 
 
@@ -127,7 +131,11 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 
 def _read(path: Path) -> str:
+    return _bytes(path).decode(errors="replace")
+
+
+def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes().decode(errors="replace")
+        return path.read_bytes()
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error

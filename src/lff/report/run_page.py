@@ -7,12 +7,17 @@ from collections.abc import Sequence
 from lff.figures import color_of, dash_of
 from lff.report.experiment_page import legend
 from lff.report.markup import Markup, command, gallery, page, section, table, tag
-from lff.report.pictures import inline_svg
+from lff.report.pictures import inline_png, inline_svg
 from lff.report.run_drawing import GROUPS, RETURN, draw_chart, has_data
 from lff.report.run_files import RunFiles, as_number
 from lff.report.summaries import number
 from lff.report.values import show
 
+SEEN = (
+    "The newest frame as it was drawn (raw), as it comes in a batch (augmented), as the policy "
+    "sees it (acting), and against the oldest of its stack (motion); for LFF three sines of the "
+    "front as red, green and blue (waves)."
+)
 MANY = 12
 """More lines than this are folded away."""
 
@@ -27,6 +32,7 @@ def run_page(runs: Sequence[RunFiles]) -> str:
         *_warnings(runs),
         _results(runs),
         *_pictures(runs),
+        *_sheets(runs),
         _evaluations(runs),
         _config(runs),
         _reproduce(runs),
@@ -112,6 +118,16 @@ def _pictures(runs: Sequence[RunFiles]) -> list[Markup]:
             keys = [legend(entries)] if len(runs) > 1 else []
             parts.append(section(group.title, *keys, gallery(figures), note=group.note))
     return parts
+
+
+def _sheets(runs: Sequence[RunFiles]) -> list[Markup]:
+    figures = []
+    for run in runs:
+        label = f"{run.name}: raw, augmented, acting, motion"
+        sheet = inline_png(run.sheet, label=label) if run.sheet else None
+        if sheet is not None:
+            figures.append(tag("figure", tag("figcaption", run.name), sheet))
+    return [section("First observations", *figures, note=SEEN)] if figures else []
 
 
 def _evaluations(runs: Sequence[RunFiles]) -> Markup:

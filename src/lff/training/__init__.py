@@ -22,6 +22,7 @@ from lff.training.off_policy import OffPolicyRun as OffPolicyRun
 from lff.training.presets import Preset as Preset
 from lff.training.presets import preset as preset
 from lff.training.presets import sac_config as sac_config
+from lff.training.setting_up import check_fit
 
 PACKAGES = ("torch", "numpy", "gymnasium", "mujoco", "dm-control", "safetensors")
 
@@ -68,7 +69,11 @@ def train(
             return make(config.env, seed=seed, action_repeat=repeat, view=config.view)
         return Adapter(env_fn(seed), config.env, seed=seed, action_repeat=config.action_repeat)
 
-    make_env(0).close()  # a task that cannot be made leaves no directory behind
+    first = make_env(0)  # what cannot be made or does not fit leaves no directory behind
+    try:
+        check_fit(config, first)
+    finally:
+        first.close()
     with run.start(config, info=info, may_differ=may_differ) as opened:
         loop = OffPolicyRun(config, opened, make_env, watch=watch)
         loop.train(reference_episodes=reference_episodes)

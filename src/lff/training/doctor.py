@@ -19,15 +19,18 @@ import torch
 
 from lff.core.errors import BadInputError, RunError
 from lff.core.memory import available_memory
-from lff.envs import make, rendering
+from lff.data import FrameReplay
+from lff.envs import SEEN_THROUGH_A_CAMERA, make, rendering
+from lff.envs.dimensions import shapes
 from lff.store import RunLock, write_bytes
 from lff.training.compiling import CACHE, cache_dir
 from lff.training.config import TrainConfig
+from lff.training.pixel_presets import pixel_preset
 
 Status = Literal["ok", "warning", "failed"]
 PIP = "pip install 'learned-fourier-features[{}]'"
 EXTRAS = {
-    "dmc": ("dm_control", "mujoco"),
+    "dmc": ("dm_control", "mujoco", "PIL"),
     "gym": ("gymnasium", "mujoco"),
     "figures": ("matplotlib", "scipy"),
     "video": ("av", "PIL"),
@@ -172,9 +175,25 @@ def check_rendering(*, timeout: float = 20.0) -> Check:
 def check_memory(available: int, obs_dim: int, action_dim: int, *, transitions: int) -> Check:
     """Whether a full replay fits."""
     needed = transitions * (4 * (2 * obs_dim + action_dim + 1) + 1)
+    return _room(available, needed, transitions, "train for fewer steps, or free some memory")
+
+
+def check_frames(available: int, task: str) -> Check:
+    """Whether a full replay of pictures fits, as Table 2 has it: each frame is stored once."""
+    chosen = pixel_preset("paper-table", task)
+    shape, action_dim = shapes(task, chosen.view)
+    channels, height, width = shape
+    needed = FrameReplay.bytes_needed(
+        chosen.replay_capacity, obs_shape=(channels, height, width), action_dim=action_dim
+    )
+    remedy = "use a smaller --replay-capacity or --image-size, or free some memory"
+    return _room(available, needed, chosen.replay_capacity, remedy)
+
+
+def _room(available: int, needed: int, transitions: int, remedy: str) -> Check:
     found = f"{_size(available)} free, a replay of {transitions:,} takes {_size(needed)}"
     if needed > 0.8 * available:
-        return Check("memory", "warning", found, "train for fewer steps, or free some memory")
+        return Check("memory", "warning", found, remedy)
     return Check("memory", "ok", found)
 
 
@@ -248,6 +267,8 @@ def _memory_for(task: str) -> Check:
     if available is None:
         return Check("memory", "warning", "unknown on this system", "watch it during the first run")
     try:
+        if task.partition("/")[0] in SEEN_THROUGH_A_CAMERA:
+            return check_frames(available, task)
         env = make(task, seed=0)
     except Exception:  # noqa: BLE001 - the check before has told of it
         return check_memory(available, 67, 21, transitions=TrainConfig.replay_capacity)

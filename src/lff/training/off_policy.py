@@ -35,6 +35,7 @@ from lff.training.diagnostics import (
 )
 from lff.training.evaluate import MakeEnv, evaluate
 from lff.training.reference import keep_reference
+from lff.training.setting_up import new_replay
 
 LOSSES = ("train/critic_loss", "train/actor_loss")
 ACTOR_METRICS = ("train/actor_loss", "train/entropy")
@@ -78,7 +79,7 @@ class OffPolicyRun:
         action_dim = int(np.prod(self.env.action_space.shape))
         weights = torch.Generator().manual_seed(stream_seed(config.seed, "weights"))
         self.agent = SAC(config.algo, shape, action_dim, generator=weights, device=config.device)
-        self.replay = _replay(config, shape, action_dim)
+        self.replay: Replay | FrameReplay = new_replay(config, shape, action_dim)
         self.streams = {
             name: torch.Generator().manual_seed(stream_seed(config.seed, name)) for name in STREAMS
         }
@@ -366,15 +367,3 @@ def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """Return the tensors under a prefix, without it."""
     start = f"{prefix}/"
     return {n.removeprefix(start): v for n, v in tensors.items() if n.startswith(start)}
-
-
-def _replay(
-    config: TrainConfig, obs_shape: tuple[int, ...], action_dim: int
-) -> Replay | FrameReplay:
-    """Return the memory of a run."""
-    # a repeat cut short by an episode's end plays fewer frames, so steps bounds the transitions
-    capacity = min(config.replay_capacity, config.steps)
-    if config.algo.encoder is None:
-        return Replay(capacity, obs_dim=int(np.prod(obs_shape)), action_dim=action_dim)
-    channels, height, width = obs_shape
-    return FrameReplay(capacity, obs_shape=(channels, height, width), action_dim=action_dim)

@@ -11,6 +11,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+import torch
+
 from lff.algos import LearnedAlpha, PolyakTarget, SACConfig
 from lff.core.checks import check_choice
 from lff.data import Augmentation, NoAugmentation, RandomCrop, RandomTranslate
@@ -22,13 +24,22 @@ from lff.nn import (
     NetConfig,
     NoFront,
     PixelEncoderConfig,
+    PixelMaps,
     matched_cnn,
+    num_parameters,
 )
+from lff.nn.width import count, count_entrance
 
 PixelPresetName = Literal["paper-table", "authors-readme", "laptop"]
 PixelNetName = Literal[
     "lff", "cnn", "cnn-vanilla", "cnn-readme", "fixed-b", "no-concat", "per-frame"
 ]
+PIXEL_SOURCES: dict[PixelPresetName, str] = {
+    "laptop": "what one core can do in half an hour",
+    "paper-table": "Table 2 of the paper",
+    "authors-readme": "the command lines of the authors' code",
+}
+"""Where each preset comes from."""
 AugmentationName = Literal["crop", "translate", "none"]
 ENCODER_TAU, CRITIC_TAU = 0.05, 0.01
 LOG_STD_MIN = -10.0
@@ -182,3 +193,28 @@ def pixel_preset(name: str, task: str) -> PixelPreset:
         return table
     drawn = 108 if domain == "cheetah" else None
     return dataclasses.replace(table, lr=1e-3, batch_size=128, cnn="readme", render_size=drawn)
+
+
+def pixel_sizes(chosen: PixelPreset, *, action_dim: int) -> dict[str, int]:
+    """Return exact numbers of parameters, by what has them.
+
+    entrance   front and first convolution: what a fair comparison keeps equal
+    eyes       front and all convolutions
+    actor, critics   projection, layer norm and network of the actor; of both critics
+    """
+    channels = 3 * chosen.frame_stack
+    side = chosen.augment().out_size(chosen.size)
+    sizes: dict[str, int] = {}
+    for name in get_args(PixelNetName):
+        encoder = chosen.encoder(name)
+        with torch.device("meta"):
+            eyes = PixelMaps(encoder, (channels, side, side))
+        sizes[f"{name} entrance"] = count_entrance(encoder, channels)
+        sizes[f"{name} eyes"] = num_parameters(eyes)
+    width = chosen.feature_dim
+    projection = (eyes.maps_width + 1) * width + 2 * width
+    agent = chosen.agent("lff")
+    sizes["actor"] = projection + count(agent.actor, width, 2 * action_dim)
+    critics = agent.num_critics * count(agent.critic, width + action_dim, 1)
+    sizes["critics"] = projection + critics
+    return sizes

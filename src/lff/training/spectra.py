@@ -55,6 +55,7 @@ def read_spectra(path: Path | str, *, points: int = 256, lines: int = 64) -> lis
         raise BadInputError("points", points, f"more than {HEAD}", "use 256")
     check_size("lines", lines)
     policy = load(path)
+    first_critic(policy.agent)  # refuses an agent that sees
     sample = replay_sample(policy, points)
     if sample is None or len(sample[0]) <= HEAD:
         remedy = "keep its folder replay/"

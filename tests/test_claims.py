@@ -40,6 +40,8 @@ def test_readme_states_the_computed_verdict(table, judge, command):
         *(("fig1", f"C-1{letter}") for letter in "abcd"),
         *(("fig2", f"C-2{letter}") for letter in "abcdefghij"),
         *(("fig8", f"C-8{letter}") for letter in "abcdef"),
+        *(("fig13", f"C-13{letter}") for letter in "abcfg"),
+        *(("fig13", f"C-13n/{arm}") for arm in ("mlp", "lff", "linear", "constant", "layer norm")),
         *(("fig16", f"C-16{letter}") for letter in "abcdi"),
         *(("fig16b", f"C-16{letter}") for letter in "ef"),
     ],

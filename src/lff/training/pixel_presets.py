@@ -1,7 +1,7 @@
 """Named set-ups of SAC + RAD from pixels: what the sources give, and one for a laptop.
 
 paper-table     Table 2                          authors-readme  the authors' command lines
-laptop          smaller pictures and networks, which show learning on one core within half an hour
+laptop          smaller pictures, networks and batches, for one core
 
 The sources differ in learning rate and batch size (Table 2 gives 1e-4 and 512, the command lines
 1e-3 and 128), and the command lines' CNN has a quarter of LFF's parameters before its second layer.

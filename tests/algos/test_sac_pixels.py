@@ -387,6 +387,8 @@ def test_pictures_and_encoder_belong_together():
         SAC(SACConfig(encoder=encoder, **both), 5, ACT)
     with pytest.raises(BadInputError, match="with an encoder"):
         SACConfig(augmentation=CROP, **both)
+    with pytest.raises(BadInputError, match="encoder_tau"):
+        SACConfig(target=PolyakTarget(encoder_tau=0.05), **both)
     with pytest.raises(BadInputError, match="off for images"):
         SACConfig(encoder=encoder, normalize_obs=True, **both)
     with pytest.raises(BadInputError, match="at most the picture's side 20"):

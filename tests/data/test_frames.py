@@ -227,7 +227,7 @@ def test_memory_of_the_papers_replay():
     assert needed == 102_064 * row + 100_000 * 8
     assert needed < 3.3e9
     small = FrameReplay(1000, action_dim=6)
-    arrays = [*small._rows.values(), small._transitions]
+    arrays = [*small._columns.values(), small._transitions]
     assert sum(a.nbytes for a in arrays) == FrameReplay.bytes_needed(1000, action_dim=6)
 
 

@@ -13,6 +13,7 @@ from lff.core import BadInputError
 from lff.envs import PAPER_PIXEL_TASKS, PixelView, make, rendering
 from tests.envs.rollout import actions_for, assert_plain, assert_same, play
 from tests.envs.test_dmc import shorten
+from tests.system.programs import require_opengl
 
 pytestmark = pytest.mark.system
 
@@ -57,10 +58,7 @@ for task in ("cheetah-run", "quadruped-escape"):
 
 @pytest.fixture(scope="module", autouse=True)
 def _backend():
-    try:
-        rendering.choose_backend()
-    except BadInputError as error:
-        pytest.fail(str(error))
+    require_opengl()
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ import torch
 from lff.algos import PolyakTarget
 from lff.nn import pixels
 from lff.regularizers import Dropout, FunctionalRegularization, SpectralNorm, WeightDecay
-from lff.training.compiling import compile_update
 from tests.algos.pictures import OBS, draw_pictures, make_seer
+from tests.parity.agents import check_metrics, check_states, compiled
 
 SIZE = 7
 SMALL = 4 * (6 + OBS[0]) * 17 * 17 * 2
@@ -35,23 +35,15 @@ def main(backend):
     for options, regularizers in variants():
         torch.compiler.reset()
         one, other = (make_seer(*regularizers, **options) for _ in "ab")
-        if backend == "inductor":
-            update = compile_update(other.update)
-        else:
-            update = torch.compile(other.update, fullgraph=True, backend=backend, dynamic=False)
+        update = compiled(other.update, backend)
         g = torch.Generator().manual_seed(1)
         for i in range(4):
             batch, noise = draw_pictures(i, size=SIZE), one.draw_noise(g, batch_size=SIZE)
             actor = i % 2 == 0
             expected = one.update(batch, noise, actor=actor)
             actual = update(batch, noise, actor=actor)
-            assert expected.keys() == actual.keys()
-            for name, value in expected.items():
-                torch.testing.assert_close(actual[name], value, rtol=1e-3, atol=1e-4, msg=name)
-        for name, value in one.state().items():
-            torch.testing.assert_close(
-                other.state()[name].data, value.data, rtol=1e-3, atol=1e-4, msg=name
-            )
+            check_metrics(actual, expected)
+        check_states(other, one)
 
 
 if __name__ == "__main__":

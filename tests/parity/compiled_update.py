@@ -21,8 +21,8 @@ from lff.regularizers import (
     SpectralNorm,
     WeightDecay,
 )
-from lff.training.compiling import compile_update
 from tests.algos.batches import random_batch
+from tests.parity.agents import check_metrics, check_states, compiled
 
 OBS, ACT, SIZE = 5, 2, 32
 NET = NetConfig(Fourier(fourier_dim=8, sigma=0.1), MLPTrunk((16, 16)))
@@ -56,22 +56,15 @@ def main(backend):
             SAC(config, OBS, ACT, generator=torch.Generator().manual_seed(0)) for _ in "ab"
         )
         alive.append(other)
-        if backend == "inductor":
-            update = compile_update(other.update)
-        else:
-            update = torch.compile(other.update, fullgraph=True, backend=backend, dynamic=False)
+        update = compiled(other.update, backend)
         g = torch.Generator().manual_seed(1)
         for _ in range(5):
             batch, noise = draw_batch(g), one.draw_noise(g)
             one.observe(batch.obs)
             other.observe(batch.obs)
             expected, actual = one.update(batch, noise), update(batch, noise)
-        for name, value in expected.items():
-            torch.testing.assert_close(actual[name], value, rtol=1e-3, atol=1e-4, msg=name)
-        for name, value in one.state().items():
-            torch.testing.assert_close(
-                other.state()[name].data, value.data, rtol=1e-3, atol=1e-4, msg=name
-            )
+        check_metrics(actual, expected)
+        check_states(other, one)
 
 
 if __name__ == "__main__":

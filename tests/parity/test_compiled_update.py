@@ -14,27 +14,17 @@ def run(*arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
-def test_the_whole_update_is_one_graph():
-    done = run("tests.parity.compiled_update", "aot_eager")
+@pytest.mark.parametrize("program", ["compiled_update", "compiled_pixels"])
+def test_the_whole_update_is_one_graph(program):
+    done = run(f"tests.parity.{program}", "aot_eager")
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.system
-def test_the_compiled_update_equals_the_eager_one():
+@pytest.mark.parametrize("program", ["compiled_update", "compiled_pixels"])
+def test_the_compiled_update_equals_the_eager_one(program):
     require("g++", package="g++")
-    done = run("tests.parity.compiled_update", "inductor")
-    assert done.returncode == 0, done.stderr
-
-
-def test_the_whole_update_from_pixels_is_one_graph():
-    done = run("tests.parity.compiled_pixels", "aot_eager")
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.system
-def test_the_compiled_update_from_pixels_equals_the_eager_one():
-    require("g++", package="g++")
-    done = run("tests.parity.compiled_pixels", "inductor")
+    done = run(f"tests.parity.{program}", "inductor")
     assert done.returncode == 0, done.stderr
 
 

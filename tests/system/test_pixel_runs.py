@@ -16,12 +16,13 @@ from lff.core import BadInputError
 from lff.core.errors import InterruptedRunError
 from lff.core.seeding import env_seed
 from lff.data import FrameReplay
-from lff.envs import make, rendering
+from lff.envs import make
 from lff.store import load_latest, read_rows
 from lff.training import OffPolicyRun, train
 from lff.training.contact_sheet import FILE, MARGIN, MOMENTS, TITLE_WIDTH
 from tests.cli.conftest import cli as cli
 from tests.faults import commands
+from tests.system.programs import require_opengl
 from tests.training.runs import tiny_pixels
 
 pytestmark = pytest.mark.system
@@ -36,10 +37,7 @@ WORDS += ["--dir", "run"]
 
 @pytest.fixture(scope="module", autouse=True)
 def _backend():
-    try:
-        rendering.choose_backend()
-    except BadInputError as error:
-        pytest.fail(str(error))
+    require_opengl()
 
 
 def results(folder):

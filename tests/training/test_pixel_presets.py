@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 import torch
 
+from lff.algos import PolyakTarget
 from lff.core import BadInputError, from_dict, to_dict
 from lff.data import NoAugmentation, RandomCrop, RandomTranslate
 from lff.envs import PAPER_PIXEL_TASKS, PixelView
@@ -152,7 +153,8 @@ def test_configs_travel(name, task):
     chosen = pixel_preset(name, task)
     config = TrainConfig(env=task, algo=chosen.agent("lff"), steps=100, view=chosen.view)
     assert from_dict(TrainConfig, to_dict(config)) == config
-    bare = dataclasses.replace(config.algo, encoder=None, augmentation=NoAugmentation())
+    none = {"encoder": None, "augmentation": NoAugmentation(), "target": PolyakTarget()}
+    bare = dataclasses.replace(config.algo, **none)
     with pytest.raises(BadInputError, match="encoder"):
         dataclasses.replace(config, algo=bare)
     with pytest.raises(BadInputError, match="camera"):

@@ -79,6 +79,10 @@ class SACConfig:
             if not isinstance(self.augmentation, NoAugmentation):
                 remedy = "leave it out: it is for images"
                 raise BadInputError("augmentation", self.augmentation, "with an encoder", remedy)
+            tau = getattr(self.target, "encoder_tau", None)
+            if tau is not None:
+                remedy = "use tau: there is no encoder"
+                raise BadInputError("encoder_tau", tau, "left out without an encoder", remedy)
         elif self.normalize_obs:
             remedy = "leave it out: the encoder scales bytes by 1/255"
             raise BadInputError(

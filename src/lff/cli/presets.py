@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lff.core.errors import BadInputError
-from lff.envs import PAPER_TASKS, SEEN_THROUGH_A_CAMERA
+from lff.envs import PAPER_TASKS, is_seen
 from lff.envs.dimensions import dimensions, shapes
 from lff.training.pixel_presets import PIXEL_SOURCES, pixel_preset, pixel_sizes
 from lff.training.presets import SOURCES, Preset, PresetName, net_sizes, preset
@@ -81,7 +81,7 @@ def describe(name: PresetName, env: str | None) -> Values:
 
 def _seen(env: str | None) -> bool:
     """Tell whether the task is seen through a camera."""
-    return env is not None and env.partition("/")[0] in SEEN_THROUGH_A_CAMERA
+    return env is not None and is_seen(env)
 
 
 def _over_tasks(chosen: list[tuple[str, Preset]]) -> Values:

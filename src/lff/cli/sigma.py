@@ -16,7 +16,7 @@ from torch import Tensor
 from lff.cli.export import check_picture
 from lff.core.checks import check_even_size, check_positive, check_scale, check_size
 from lff.core.errors import BadInputError
-from lff.envs import SEEN_THROUGH_A_CAMERA
+from lff.envs import is_seen
 from lff.nn import SigmaAdvice, advise_sigma
 from lff.training.random_play import random_batch
 
@@ -56,7 +56,7 @@ def sigma(
         check_scale("sigma", current)
     if check_size("steps", steps) < 2:
         raise BadInputError("steps", steps, "2 or more", "use 4000")
-    if env.partition("/")[0] in SEEN_THROUGH_A_CAMERA:
+    if is_seen(env):
         remedy = "use the preset's (lff presets show laptop --env ...), 0.1 or 0.01 in the paper"
         raise BadInputError("env", env, "a task that observes numbers", remedy)
     if plot is not None:

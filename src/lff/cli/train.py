@@ -15,7 +15,7 @@ from lff.cli.regularizer_flags import RegularizerFlags
 from lff.cli.show import print_networks, print_summary
 from lff.core.checks import check_choice
 from lff.core.config import to_dict
-from lff.envs import SEEN_THROUGH_A_CAMERA
+from lff.envs import is_seen
 from lff.envs.dimensions import dimensions
 from lff.store import RunDir
 from lff.training import OffPolicyRun, TrainConfig, preset, sac_config, worth_compiling
@@ -136,7 +136,7 @@ def train(
         "critic_sigma": critic_sigma,
     }
     chosen: Preset | PixelPreset
-    if env.partition("/")[0] in SEEN_THROUGH_A_CAMERA:
+    if is_seen(env):
         refuse_state_flags(own, env)
         seen = pixels.change(dataclasses.replace(pixel_preset(preset_, env), **given))
         agent, view, chosen = seen.agent(pixel_net(net)), pixels.view(seen), seen

@@ -12,7 +12,6 @@ since the first observation of an episode is its first frame repeated.  Row e it
 no transition.  Batches equal those of a ring of stacked observations bit for bit.
 """
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,10 +22,10 @@ from lff.core.errors import BadInputError
 from lff.core.memory import available_memory, check_memory
 from lff.data.augment import Augmentation, NoAugmentation
 from lff.data.batch import Batch
-from lff.data.replay import write_ring
+from lff.data.ring import Ring
 
 
-class FrameReplay:
+class FrameReplay(Ring):
     """The last ``capacity`` transitions of pictures, uint8.
 
     ``rows`` counts all rows ever written; number n stands in place n % ``row_capacity``, so that a
@@ -55,7 +54,7 @@ class FrameReplay:
         self.rows = 0
         self.total = 0
         columns = _columns((frame_channels, *obs_shape[1:]), action_dim)
-        self._rows: dict[str, np.ndarray] = {
+        self._columns: dict[str, np.ndarray] = {
             name: np.empty((self.row_capacity, *shape), dtype)
             for name, (shape, dtype) in columns.items()
         }
@@ -93,11 +92,6 @@ class FrameReplay:
     def __len__(self) -> int:
         """Return how many transitions can be sampled."""
         return self.total - self._first
-
-    @property
-    def kept_rows(self) -> int:
-        """How many of the last rows a checkpoint must be able to restore."""
-        return min(self.rows, self.row_capacity)
 
     def begin(self, obs: np.ndarray) -> None:
         """Store the first frame of an episode; call it after every reset.
@@ -151,47 +145,29 @@ class FrameReplay:
             index = (self._first + index) % self.capacity
         numbers = self._transitions[index]
         places = numbers % self.row_capacity
-        start = numbers - self._rows["age"][places]
+        start = numbers - self._columns["age"][places]
         window = np.maximum(numbers[:, None] + np.arange(-self.stack, 1), start[:, None])
         window %= self.row_capacity
         transform = augmentation or NoAugmentation()
         corners = transform.draw(size, self.obs_shape[1:], generator)
-        frames = self._rows["frame"]
+        frames = self._columns["frame"]
         return Batch(
             obs=torch.from_numpy(transform.gather(frames, window[:, :-1], corners.obs)),
-            action=torch.from_numpy(self._rows["action"][places]),
-            reward=torch.from_numpy(self._rows["reward"][places]),
+            action=torch.from_numpy(self._columns["action"][places]),
+            reward=torch.from_numpy(self._columns["reward"][places]),
             next_obs=torch.from_numpy(transform.gather(frames, window[:, 1:], corners.next_obs)),
-            terminated=torch.from_numpy(self._rows["terminated"][places]),
+            terminated=torch.from_numpy(self._columns["terminated"][places]),
         )
 
-    def since(self, row: int) -> dict[str, np.ndarray]:
-        """Return copies of the rows after number ``row``, oldest first, for storage."""
-        places = np.arange(max(row, self.rows - self.kept_rows), self.rows) % self.row_capacity
-        return {name: column[places] for name, column in self._rows.items()}
-
-    def restore(self, arrays: Mapping[str, np.ndarray], *, total: int) -> None:
-        """Fill the ring with its last rows, oldest first, ``total`` ever written."""
-        stored = len(next(iter(arrays.values()), ()))
-        self.restore_parts([arrays] if stored else [], stored=stored, total=total)
-
-    def restore_parts(
-        self, parts: Iterable[Mapping[str, np.ndarray]], *, stored: int, total: int
-    ) -> None:
-        """Fill the ring from consecutive parts, one at a time in memory, ``stored`` rows in all."""
-        needed = min(total, self.row_capacity)
-        if stored < needed:
-            remedy = "restore from a checkpoint whose segments are all there"
-            raise BadInputError("stored rows", stored, f"{needed} or more", remedy)
-        write_ring(self._rows, parts, first=total - stored, oldest=total - needed)
+    def _count(self, total: int) -> None:
         self.rows = total
-        self._find_transitions(needed)
+        self._find_transitions(self.kept_rows)
 
     def _find_transitions(self, kept: int) -> None:
         """Number the transitions of the kept rows as they were numbered when they were added."""
         numbers = np.arange(self.rows - kept, self.rows)
         places = numbers % self.row_capacity
-        is_transition = self._rows["age"][places] > 0
+        is_transition = self._columns["age"][places] > 0
         self.total = int(self._last("total")) if kept else 0
         held = numbers[is_transition][-self.capacity :]
         order = np.arange(self.total - len(held), self.total) % self.capacity
@@ -208,7 +184,7 @@ class FrameReplay:
         terminated: bool,
         age: int,
     ) -> None:
-        place, rows = self.rows % self.row_capacity, self._rows
+        place, rows = self.rows % self.row_capacity, self._columns
         rows["frame"][place] = frame
         rows["action"][place] = action
         rows["reward"][place] = reward
@@ -228,14 +204,14 @@ class FrameReplay:
         while oldest > 0 and self._first < self.total:
             number = int(self._transitions[self._first % self.capacity])
             # below the oldest row its age is overwritten, but then it is lost anyway
-            age = int(self._rows["age"][number % self.row_capacity])
+            age = int(self._columns["age"][number % self.row_capacity])
             if number >= oldest and number - min(age, self.stack) >= oldest:
                 return
             self._first += 1
 
     def _last(self, name: str) -> Any:
         """Return an entry of the newest row."""
-        return self._rows[name][(self.rows - 1) % self.row_capacity]
+        return self._columns[name][(self.rows - 1) % self.row_capacity]
 
     def _newest(self, obs: np.ndarray) -> np.ndarray:
         return obs[-self.frame_channels :]

@@ -36,6 +36,11 @@ PAPER_PIXEL_TASKS = (
 finger's tasks it means; ``dmc-pixels/finger-spin``, RAD's own, is offered too."""
 
 
+def is_seen(task: str) -> bool:
+    """Tell whether a task is seen through a camera."""
+    return str(task).partition("/")[0] in SEEN_THROUGH_A_CAMERA
+
+
 def make(
     task: str,
     *,

@@ -6,8 +6,7 @@ from lff.stats.kinds import AsGood, Better, InSeeds
 
 SMALL = (
     "At laptop scale: cartpole-swingup, 56 x 56 pictures without shadows cut to 48 x 48, 16 "
-    "filters, F = 32, batches of 64, 6,000 actions of eight frames. The paper's four tasks need "
-    "ten times the steps."
+    "filters, F = 32, batches of 64, 6,000 actions of eight frames."
 )
 DRIFT_FROM = (0.1, 0.01)
 B_STD = "std of B, encoder"

@@ -13,7 +13,7 @@ from lff.algos import SACConfig
 from lff.core.experiment import Cell, ScaleName
 from lff.envs import PAPER_TASKS
 from lff.envs.dimensions import dimensions
-from lff.experiments.training import TrainJob
+from lff.experiments.training import TrainJob, over_seeds
 from lff.nn import DeepFourierTrunk, NetConfig
 from lff.training import TrainConfig, preset, sac_config, worth_compiling
 from lff.training.presets import NetName, Preset, PresetName
@@ -87,17 +87,13 @@ def sizes(
 
 
 def train_grid(size: Size, variants: Mapping[str, Variant]) -> tuple[Cell, ...]:
-    """Return every variant on every task and seed; the seeds come last, so that arms keep pace."""
+    """Return every variant on every task and seed."""
     jobs = {
         (name, task): train_job(size, variant, task=task)
         for task in size.tasks
         for name, variant in variants.items()
     }
-    return tuple(
-        Cell(name, task, replace(job, config=replace(job.config, seed=seed)))
-        for seed in range(size.seeds)
-        for (name, task), job in jobs.items()
-    )
+    return over_seeds(jobs, size.seeds)
 
 
 def train_job(size: Size, variant: Variant, *, task: str, seed: int = 0) -> TrainJob:

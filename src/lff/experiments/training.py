@@ -2,8 +2,8 @@
 
 import math
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import torch
 
 from lff.algos import SAC
 from lff.core.errors import NonFiniteError
-from lff.core.experiment import DIVERGED, Cost, JobRow, Tell, memory_here
+from lff.core.experiment import DIVERGED, Cell, Cost, JobRow, Tell, memory_here
 from lff.data import Batch, FrameReplay
 from lff.envs import make
 from lff.store import RunDir, read_rows
@@ -85,6 +85,15 @@ class TrainJob:
             memory=memory_here() + kept,
             disk=kept + 2 * weights,
         )
+
+
+def over_seeds(jobs: Mapping[tuple[str, str], TrainJob], seeds: int) -> tuple[Cell, ...]:
+    """Return the job of every variant and task for every seed, these last: arms keep pace."""
+    return tuple(
+        Cell(name, task, replace(job, config=replace(job.config, seed=seed)))
+        for seed in range(seeds)
+        for (name, task), job in jobs.items()
+    )
 
 
 def read_run(path: Path, seed: int, *, diverged: bool = False) -> Iterator[JobRow]:

@@ -35,7 +35,7 @@ PixelNetName = Literal[
     "lff", "cnn", "cnn-vanilla", "cnn-readme", "fixed-b", "no-concat", "per-frame"
 ]
 PIXEL_SOURCES: dict[PixelPresetName, str] = {
-    "laptop": "what one core can do in half an hour",
+    "laptop": "smaller pictures, networks and batches, for one core",
     "paper-table": "Table 2 of the paper",
     "authors-readme": "the command lines of the authors' code",
 }

@@ -81,11 +81,14 @@ class RewardScale:
         """What a scaled reward of 1 is in the environment's own units."""
         return 1.0 / float(self.moments.scale[0])
 
-    def __call__(self, reward: Array, ended: Array) -> NDArray[np.float32]:
-        """Take note of one reward from each environment; return them scaled."""
+    def __call__(
+        self, reward: Array, ended: Array, valid: Array | None = None
+    ) -> NDArray[np.float32]:
+        """Take note of one reward from each environment (each valid one); return them scaled."""
         self.sums *= self.gamma
         self.sums += reward
-        self.moments.observe(self.sums[:, None])
+        sums = self.sums if valid is None or valid.all() else self.sums[valid]
+        self.moments.observe(sums[:, None])
         self.sums[ended] = 0.0
         scaled: NDArray[np.float32] = (reward * self.moments.scale[0]).astype(np.float32)
         return np.minimum(np.maximum(scaled, -CLIP), CLIP)

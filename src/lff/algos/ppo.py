@@ -138,6 +138,11 @@ class PPOConfig:
             remedy = "leave it out; it is for Q-learning"
             raise BadInputError("regularizers", self.regularizers, "without penalty of Q", remedy)
 
+    @property
+    def encoder(self) -> None:
+        """What looks at pixels; PPO sees numbers."""
+        return None
+
 
 class Sample(NamedTuple):
     """A rollout as the update needs it, one row per action; rows that were no action are gone."""
@@ -172,7 +177,7 @@ class PPO:
         Everything is drawn on the CPU and then moved, so that a seed means the same everywhere.
         """
         self.config, self.device = config, torch.device(device)
-        self.obs_dim, self.action_dim = obs_dim, action_dim
+        self.obs_dim, self.obs_shape, self.action_dim = obs_dim, (obs_dim,), action_dim
         self.actor = config.actor.build(obs_dim, action_dim, generator=generator)
         self.critic = config.critic.build(obs_dim, 1, generator=generator)
         self._networks: dict[Role, nn.Module] = {"actor": self.actor, "critic": self.critic}
@@ -216,12 +221,15 @@ class PPO:
         return obs if self.norm is None else self.norm.normalize(obs)
 
     def scale_reward(
-        self, reward: NDArray[np.float64], ended: NDArray[np.bool_]
+        self,
+        reward: NDArray[np.float64],
+        ended: NDArray[np.bool_],
+        valid: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float32]:
         """Take note of one reward from each environment; return what is learned from."""
         if self.reward_scale is None:
             return reward.astype(np.float32)
-        return self.reward_scale(reward, ended)
+        return self.reward_scale(reward, ended, valid)
 
     @property
     def reward_unit(self) -> float:

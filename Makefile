@@ -44,6 +44,7 @@ bench: $(VENV)/.dev  ## measure the speed of the layer and of training against p
 	$(BIN)/python benchmarks/pixel_batches.py
 	$(BIN)/python benchmarks/pixel_peers.py
 	$(BIN)/python benchmarks/sac_peers.py
+	$(BIN)/python benchmarks/ppo_peers.py
 	$(BIN)/python benchmarks/sac_update.py
 	$(BIN)/python benchmarks/side_by_side.py
 

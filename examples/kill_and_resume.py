@@ -24,24 +24,38 @@ import numpy as np
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
-SCHEDULE = (
-    "--steps 240 --warmup-steps 60 --log-every 20 --eval-every 150 --eval-episodes 1 "
-    "--reference-episodes 0"
-)
+SCHEDULE = "--steps 240 --log-every 20 --eval-every 150 --eval-episodes 1 --reference-episodes 0"
+OWN_SCHEDULE = {
+    "sac": "--warmup-steps 60",
+    "ppo": "--rollout-steps 60 --batch-size 20 --epochs 4",
+}
 SETUPS = {
-    "cheetah LFF": "--env dmc/cheetah-run --net lff --checkpoint-every 25",
+    "cheetah LFF": "sac --env dmc/cheetah-run --net lff --checkpoint-every 25",
     "hopper MLP, small replay": (
-        "--env gym/Hopper-v5 --net mlp --checkpoint-every 30 --replay-capacity 120"
+        "sac --env gym/Hopper-v5 --net mlp --checkpoint-every 30 --replay-capacity 120"
     ),
-    "own, cannot save its state": "--env kill_and_resume:make_env --net lff --checkpoint-every 10",
+    "own, cannot save its state": (
+        "sac --env kill_and_resume:make_env --net lff --checkpoint-every 10"
+    ),
     "cheetah MLP, no target": (
-        "--env dmc/cheetah-run --net mlp --target none --action-repeat 2 --checkpoint-every 40"
+        "sac --env dmc/cheetah-run --net mlp --target none --action-repeat 2 --checkpoint-every 40"
+    ),
+    "PPO, hopper LFF": "ppo --env gym/Hopper-v5 --net lff --num-envs 3 --checkpoint-every 25",
+    "PPO in processes, cheetah": (
+        "ppo --env dmc/cheetah-run --net mlp --critic-net lff --num-envs 2 --vector processes "
+        "--checkpoint-every 35"
+    ),
+    "PPO, own, cannot save its state": (
+        "ppo --env kill_and_resume:make_env --net lff --num-envs 2 --checkpoint-every 10"
     ),
 }
 
 
 class Swing(gymnasium.Env):
-    """A noisy swing; it cannot save its state, so it is checkpointed at episode starts."""
+    """A noisy swing; it cannot save its state.
+
+    SAC's runs are checkpointed at episode starts, PPO's play the episode's actions again.
+    """
 
     observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (2,), np.float32)
     action_space = gymnasium.spaces.Box(-1.0, 1.0, (1,), np.float32)
@@ -65,7 +79,7 @@ def make_env(*, seed):
 
 
 def start(folder, words):
-    command = [sys.executable, "-c", "from lff.cli.main import main; main()", "train", "sac"]
+    command = [sys.executable, "-c", "from lff.cli.main import main; main()", "train"]
     path = os.pathsep.join(filter(None, (str(Path(__file__).parent), os.environ.get("PYTHONPATH"))))
     return subprocess.Popen(
         [*command, *words, "--dir", str(folder)],
@@ -126,7 +140,9 @@ def kill(folder, words, rng, seconds):
 
 def torment(name, kills, arguments, folder, say):
     """Kill runs of one set-up; return the moments, the runs compared and what differed."""
-    words = [*SCHEDULE.split(), *SETUPS[name].split(), "--compile", arguments.compile]
+    algo, *options = SETUPS[name].split()
+    words = [algo, *SCHEDULE.split(), *OWN_SCHEDULE[algo].split(), *options]
+    words += ["--compile", arguments.compile]
     words += ["--seed", str(arguments.seed)]
     rng = random.Random(f"{arguments.seed} {name}")
     if arguments.compile == "on":

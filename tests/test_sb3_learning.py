@@ -65,3 +65,21 @@ def test_learning_is_judged_by_the_mean_of_the_curves():
     assert judge_learning(rows, arm="b", rival="a").outcome == "refuted"
     with pytest.raises(ValueError, match="same seeds"):
         judge_learning(rows[:-2], arm="a", rival="b")
+
+
+@pytest.mark.system
+def test_the_study_of_ppo_runs_and_judges(tmp_path):
+    command = [sys.executable, str(EXAMPLES / "sb3_ppo_learning.py"), "--out", str(tmp_path)]
+    command += ["--tasks", "gym/Hopper-v5", "--steps", "60", "--eval-every", "30"]
+    done = subprocess.run(
+        [*command, "--eval-episodes", "1", "--seeds", "1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "inconclusive" in done.stdout
+    rows = read_table(tmp_path / "sb3_ppo_learning.csv")
+    assert [(row.variant, row.step) for row in rows] == [
+        (variant, step) for variant in ("sb3", "lff") for step in (30, 60)
+    ]

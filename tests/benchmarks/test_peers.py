@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from lff import Fourier, MLPTrunk, NetConfig
-from lff.algos import SAC, LearnedAlpha, Noise, SACConfig
+from lff.algos import PPO, SAC, LearnedAlpha, Noise, PPOConfig, SACConfig
+from lff.data.rollout import Rollout
 from tests.algos.batches import random_batch
 
 FOLDER = str(Path(__file__).parents[2] / "benchmarks")
@@ -117,3 +118,35 @@ def test_the_single_file_form_has_our_losses(rng):
         theirs.alpha_loss(data, noise.action),
     )
     assert_close([loss.detach() for loss in theirs_losses], (critic, actor, alpha_loss))
+
+
+@pytest.mark.usefixtures("scripts")
+def test_the_single_file_form_of_ppo_does_our_updates(rng):
+    from cleanrl_ppo import Agent, learn
+
+    net = NetConfig(trunk=MLPTrunk((WIDTH, WIDTH), activation="tanh"))
+    config = PPOConfig(actor=net, critic=net, rollout_steps=SIZE, batch_size=SIZE, epochs=1)
+    ours = PPO(config, OBS, ACT, generator=torch.Generator().manual_seed(0))
+    rollout = Rollout(SIZE, envs=1, obs_dim=OBS, action_dim=ACT)
+    for value in (rollout.obs, rollout.action, rollout.reward, rollout.next_obs):
+        value.normal_(generator=rng)
+    rollout.valid.fill_(value=True)
+    sample, _ = ours.prepare(rollout)
+    theirs = Agent(OBS, ACT, WIDTH)
+    copy_layers(theirs.actor_mean, ours.actor)
+    copy_layers(theirs.critic, ours.critic)
+    adam = torch.optim.Adam(theirs.parameters(), lr=3e-4, eps=1e-5)
+    columns = (
+        sample.obs,
+        sample.action,
+        sample.log_prob,
+        sample.advantage,
+        sample.target,
+        sample.value,
+    )
+    learn(theirs, adam, columns, rollout=SIZE, batch=SIZE, epochs=1)
+    ours.update(sample, torch.arange(SIZE), {})
+    for net, other in ((theirs.actor_mean, ours.actor), (theirs.critic, ours.critic)):
+        for mine, its in zip(other.parameters(), net.parameters(), strict=True):
+            torch.testing.assert_close(mine.data, its.data, rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(ours.log_std, theirs.actor_logstd.data[0], rtol=1e-4, atol=1e-6)

@@ -25,6 +25,13 @@ def test_peers_take_turns():
     check_peers(found, {"sb3"})
 
 
+@pytest.mark.system
+def test_peers_of_ppo_take_turns():
+    options = ("--threads", "1", "--eager", "--peers", "sb3", "cleanrl")
+    found = run("ppo_peers", "--seconds", "0.1", *options)
+    check_peers(found, {"sb3", "cleanrl"})
+
+
 def check_peers(found, names):
     rates = found["steps_per_second"]
     assert found["ratios"].keys() == names == rates.keys() - {"lff"}

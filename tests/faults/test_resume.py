@@ -51,9 +51,18 @@ def test_killed_at_random_moments_and_resumed_is_byte_for_byte():
     kill_and_resume(2, "own, cannot save its state")
 
 
+def test_a_killed_run_of_ppo_goes_on_byte_for_byte():
+    kill_and_resume(2, "PPO, own, cannot save its state")
+
+
 @pytest.mark.system
 def test_killed_at_random_moments_of_a_simulator():
     kill_and_resume(4, "cheetah LFF", "hopper MLP, small replay")
+
+
+@pytest.mark.system
+def test_runs_of_ppo_killed_at_random_moments_of_simulators():
+    kill_and_resume(6, "PPO, hopper LFF", "PPO in processes, cheetah")
 
 
 @pytest.mark.system

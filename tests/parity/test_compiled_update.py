@@ -20,6 +20,18 @@ def test_the_whole_update_is_one_graph(program):
     assert done.returncode == 0, done.stderr
 
 
+def test_the_whole_update_of_ppo_is_one_graph():
+    done = run("tests.parity.compiled_ppo", "aot_eager")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.system
+def test_the_compiled_update_of_ppo_equals_the_eager_one():
+    require("g++", package="g++")
+    done = run("tests.parity.compiled_ppo", "inductor")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.system
 @pytest.mark.parametrize("program", ["compiled_update", "compiled_pixels"])
 def test_the_compiled_update_equals_the_eager_one(program):

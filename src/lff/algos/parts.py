@@ -1,7 +1,7 @@
-"""How the audit sees SAC: which networks it has, and which of their tensors its Adam moves.
+"""How the audit sees our agents: which networks they have, and which of their tensors Adam moves.
 
-SAC's parameters have ``requires_grad`` off, because its gradients come from ``torch.func``, and its
-optimizer is its own.  The audit is shown networks that share the agent's memory, with
+Their parameters have ``requires_grad`` off, because gradients come from ``torch.func``, and the
+optimizer is our own.  The audit is shown networks that share the agent's memory, with
 ``requires_grad`` on for exactly those tensors that :class:`~lff.regularizers.adam.Adam` moves, and
 an optimizer of torch's that holds them at Adam's rates and counts.
 """
@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from lff.algos.ppo import PPO
 from lff.algos.sac import SAC
 from lff.nn import Parts, register_unpacker
 from lff.regularizers.adam import Adam
@@ -21,8 +22,8 @@ TARGET = "target/"
 """How the names of the target's tensors begin in :meth:`SAC.state`."""
 
 
-def sac_parts(agent: SAC) -> Parts:
-    """Return actor, critics and target of an agent, and who trains them."""
+def ppo_parts(agent: PPO | SAC) -> Parts:
+    """Return actor and critic of an agent, and who trains them."""
     parts = Parts()
     for role, network, adam in (
         ("actor", agent.actor, agent.actor_adam),
@@ -31,6 +32,12 @@ def sac_parts(agent: SAC) -> Parts:
         view = _view(network, dict(network.named_parameters()))
         parts.modules[role] = view
         parts.optimizers[f"{role}_adam"] = _optimizer(view, adam)
+    return parts
+
+
+def sac_parts(agent: SAC) -> Parts:
+    """Return actor, critics and target of an agent, and who trains them."""
+    parts = ppo_parts(agent)
     if hasattr(agent.config.target, "tau"):  # it follows; without one there is no target
         state = agent.state().items()
         target = {n.removeprefix(TARGET): value for n, value in state if n.startswith(TARGET)}
@@ -64,3 +71,4 @@ def _optimizer(view: nn.Module, adam: Adam) -> torch.optim.Optimizer:
 
 
 register_unpacker(lambda agent: isinstance(agent, SAC), sac_parts)
+register_unpacker(lambda agent: isinstance(agent, PPO), ppo_parts)

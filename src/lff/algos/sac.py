@@ -42,6 +42,7 @@ from lff.algos.sac_config import SACConfig as SACConfig
 from lff.algos.sac_losses import Noise as Noise
 from lff.algos.sac_losses import actor_loss, alpha_gradient, bootstrap, critic_loss
 from lff.algos.squashed import split_head, squash
+from lff.algos.state import fill, kept_buffers
 from lff.algos.target import Follower, PolyakTarget
 from lff.core.errors import BadInputError
 from lff.data import Batch
@@ -380,8 +381,8 @@ class SAC:
     def state(self) -> dict[str, Tensor]:
         """Return every tensor that makes up the agent, by name: what a checkpoint holds."""
         parts = {
-            "actor": {**self._actor, **_buffers(self.actor)},
-            "critic": {**self._critic, **_buffers(self.critic)},
+            "actor": {**self._actor, **kept_buffers(self.actor)},
+            "critic": {**self._critic, **kept_buffers(self.critic)},
             "target": self._target,
             "follower": {name: follower.share for name, follower in self._followers.items()},
             "alpha": {"log": self.log_alpha},
@@ -396,22 +397,10 @@ class SAC:
 
     def load_state(self, tensors: Mapping[str, Tensor]) -> None:
         """Copy a checkpoint's tensors into the agent, in place."""
-        own = self.state()
-        if own.keys() != tensors.keys():
-            odd = sorted(own.keys() ^ tensors.keys())
-            raise BadInputError("checkpoint", odd[:3], "of this agent", "use the run's own config")
-        with torch.no_grad():
-            for name, value in own.items():
-                value.copy_(tensors[name])
+        fill(self.state(), tensors)
 
 
 def _within(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """Return the tensors of one part of a network, by their names in it."""
     start = len(prefix)
     return {name[start:]: value for name, value in tensors.items() if name.startswith(prefix)}
-
-
-def _buffers(network: nn.Module) -> dict[str, Tensor]:
-    """Return the buffers that are kept: not the place that a mask is put into."""
-    kept = network.state_dict()
-    return {name: value for name, value in network.named_buffers() if name in kept}

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, fields
 from typing import Annotated, Any, Literal
 
@@ -12,8 +13,9 @@ from rich.table import Table
 from lff.core.errors import BadInputError
 from lff.envs import PAPER_TASKS, is_seen
 from lff.envs.dimensions import dimensions, shapes
+from lff.training import ppo_presets
 from lff.training.pixel_presets import PIXEL_SOURCES, pixel_preset, pixel_sizes
-from lff.training.presets import SOURCES, Preset, PresetName, net_sizes, preset
+from lff.training.presets import SOURCES, NetSize, Preset, PresetName, net_sizes, preset
 
 Values = dict[str, Any]
 WANTED = {"list": 0, "show": 1, "diff": 2}
@@ -24,6 +26,7 @@ def presets(
     names: tyro.conf.Positional[tuple[PresetName, ...]] = (),
     /,
     *,
+    algo: Literal["sac", "ppo"] = "sac",
     env: str | None = None,
     as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
 ) -> None:
@@ -32,6 +35,7 @@ def presets(
     Args:
         action: list, show NAME, or diff A B.
         names: the presets to show or compare.
+        algo: whose presets.
         env: a task; then widths and parameter counts for its dimensions are given too, and for
             dmc-pixels/... the presets from pixels. Without it, values that depend on the task are
             given for the paper's eight.
@@ -46,10 +50,9 @@ def presets(
             remedy.get(action, "lff presets diff paper-table paper-text"),
         )
     if action == "list":
-        found = PIXEL_SOURCES.items() if _seen(env) else SOURCES.items()
-        _print({name: {"source": text} for name, text in found}, as_json=as_json)
+        _print({name: {"source": text} for name, text in _sources(algo, env)}, as_json=as_json)
         return
-    columns: dict[str, Values] = {name: describe(name, env) for name in names}
+    columns: dict[str, Values] = {name: describe(name, env, algo=algo) for name in names}
     if action == "diff":
         one, other = (columns[name] for name in names)
         same = {field for field in one if one[field] == other.get(field)}
@@ -60,8 +63,16 @@ def presets(
     _print(_by_field(columns), as_json=as_json)
 
 
-def describe(name: PresetName, env: str | None) -> Values:
+def _sources(algo: Literal["sac", "ppo"], env: str | None) -> Iterable[tuple[str, str]]:
+    if algo == "ppo":
+        return ppo_presets.SOURCES.items()
+    return PIXEL_SOURCES.items() if _seen(env) else SOURCES.items()
+
+
+def describe(name: PresetName, env: str | None, *, algo: Literal["sac", "ppo"] = "sac") -> Values:
     """Return every field of a preset, and for a task the sizes of its networks."""
+    if algo == "ppo":
+        return _describe_ppo(name, env)
     if env is None:
         return _over_tasks([(task, preset(name, task)) for task in PAPER_TASKS])
     if _seen(env):
@@ -72,7 +83,20 @@ def describe(name: PresetName, env: str | None) -> Values:
     chosen = preset(name, env)
     obs_dim, action_dim = dimensions(env)
     sizes = net_sizes(chosen, obs_dim=obs_dim, action_dim=action_dim)
-    values = asdict(chosen)
+    return asdict(chosen) | _sizes(sizes)
+
+
+def _describe_ppo(name: PresetName, env: str | None) -> Values:
+    chosen = ppo_presets.ppo_preset(name)
+    if env is None:
+        return asdict(chosen)
+    obs_dim, action_dim = dimensions(env)
+    sizes = ppo_presets.ppo_net_sizes(chosen, obs_dim=obs_dim, action_dim=action_dim)
+    return asdict(chosen) | _sizes(sizes)
+
+
+def _sizes(sizes: dict[str, NetSize]) -> Values:
+    values: Values = {}
     for role, size in sizes.items():
         values[f"{role} hidden"] = list(size.hidden)
         values[f"{role} parameters"] = size.parameters

@@ -16,8 +16,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from lff.training import OffPolicyRun
-from lff.training.off_policy import Watch
+from lff.training.loop import Loop, Watch
 
 REDRAW_EVERY = 50
 
@@ -46,7 +45,7 @@ def progress(label: str, steps: int) -> Iterator[Watch]:
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task(label, total=steps, returns="-", q="-")
 
-        def watch(run: OffPolicyRun, event: str) -> None:
+        def watch(run: Loop, event: str) -> None:
             if event == "warning":
                 console.print(f"[yellow]warning:[/] {run.warning}", highlight=False)
             if event == "step" and run.at.agent_step % REDRAW_EVERY:

@@ -4,7 +4,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from lff.algos import SACConfig
+from lff.algos import PPOConfig, SACConfig
 from lff.core.errors import BadInputError
 from lff.nn import ConstantControl, Conv1x1, FrontConfig, Identity, NoFront, PixelFrontConfig
 from lff.regularizers import (
@@ -57,11 +57,14 @@ class RegularizerFlags:
 
     def add_to(self, config: SACConfig) -> SACConfig:
         """Return the agent's config with these regularizers."""
+        found = self.checked(config)
+        return dataclasses.replace(config, regularizers=found, normalize_obs=self.normalize_obs)
+
+    def checked(self, config: SACConfig | PPOConfig) -> tuple[RegularizerConfig, ...]:
+        """Return the regularizers that are asked for, if every flag changes something."""
         self._refuse_idle_flags()
         self._refuse_rules_without_a_basis(config)
-        return dataclasses.replace(
-            config, regularizers=self.configs(), normalize_obs=self.normalize_obs
-        )
+        return self.configs()
 
     def configs(self) -> tuple[RegularizerConfig, ...]:
         """Return the regularizers that are asked for."""
@@ -92,7 +95,7 @@ class RegularizerFlags:
             found.append(LayerNorm(**where))
         return tuple(found)
 
-    def _refuse_rules_without_a_basis(self, config: SACConfig) -> None:
+    def _refuse_rules_without_a_basis(self, config: SACConfig | PPOConfig) -> None:
         """Refuse a rule for B where no network it works on trains one."""
         roles = ROLES if self.regularize in (None, "both") else (self.regularize,)
         fronts = [getattr(config, role).front for role in roles]

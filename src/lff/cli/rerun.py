@@ -12,7 +12,7 @@ from lff.core.config import from_dict
 from lff.core.errors import BadInputError
 from lff.core.exit_codes import ExitCode
 from lff.store import RunDir
-from lff.training import TrainConfig, versions
+from lff.training import AnyTrainConfig, versions
 from lff.training.load import find_run
 from lff.training.sinks import Trackers
 
@@ -28,7 +28,7 @@ def rerun(run: tyro.conf.Positional[Path], /, *, dir: Path, seed: int | None = N
     old = find_run(run)
     if dir.resolve() == run.resolve():
         raise BadInputError("dir", str(dir), "another directory", "name a new one")
-    config = from_dict(TrainConfig, old.config)
+    config = from_dict(AnyTrainConfig, old.config)
     stored = config.seed
     if seed is not None:
         config = dataclasses.replace(config, seed=seed)

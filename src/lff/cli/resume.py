@@ -9,7 +9,7 @@ from lff.cli.train import run_to_end
 from lff.core.config import from_dict
 from lff.core.errors import BadInputError
 from lff.store import RunDir
-from lff.training import TrainConfig
+from lff.training import AnyTrainConfig
 from lff.training.sinks import Trackers
 
 
@@ -23,7 +23,7 @@ def resume(run: tyro.conf.Positional[Path], /, *, steps: int | None = None) -> N
     folder = RunDir(run)
     if folder.status == "empty":
         raise BadInputError("run", str(run), "a run directory", "start one with lff train")
-    config = from_dict(TrainConfig, folder.config)
+    config = from_dict(AnyTrainConfig, folder.config)
     if steps is not None:
         if steps < config.steps:
             remedy = "a run can be extended, not cut"

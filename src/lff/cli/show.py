@@ -33,11 +33,13 @@ def print_networks(agent: dict[str, Any]) -> None:
     for role in ("actor", "critic"):
         parts = " -> ".join(_brief(agent[role][part]) for part in ("front", "trunk"))
         print(f"  {role:7s}{parts}")  # noqa: T201
-    target, noise = agent["target"], agent["target_noise"]
-    extra = f", noise {noise:g} on it" if noise else ""
-    print(f"  target {_brief(target)}{extra}")  # noqa: T201
-    if agent.get("normalize_obs"):
-        print("  with   observations normalised")  # noqa: T201
+    if "target" in agent:  # PPO has none
+        target, noise = agent["target"], agent["target_noise"]
+        extra = f", noise {noise:g} on it" if noise else ""
+        print(f"  target {_brief(target)}{extra}")  # noqa: T201
+    for name in ("observations", "rewards"):
+        if agent.get({"observations": "normalize_obs", "rewards": "normalize_reward"}[name]):
+            print(f"  with   {name} normalised")  # noqa: T201
     for regularizer in agent.get("regularizers", ()):
         print(f"  with   {_brief(regularizer)}")  # noqa: T201
 
@@ -54,8 +56,15 @@ def print_summary(run: Path) -> None:
         means = {n: _number(None if None in r else fmean(r)) for n, r in reference.items() if r}
         told = ", ".join(f"{name} policy {mean}" for name, mean in means.items())
         print(f"  for reference: {told}")  # noqa: T201
-    for row in [row for row in rows if "train/q_mean" in row][-1:]:
-        names = ("train/q_mean", "train/q_max", "lff/critic_B_std")
+    learned = ("train/q_mean", "train/value_mean")
+    for row in [row for row in rows if any(name in row for name in learned)][-1:]:
+        names = (
+            "train/q_mean",
+            "train/q_max",
+            "train/value_mean",
+            "train/explained_variance",
+            "lff/critic_B_std",
+        )
         values = [f"{name} {row[name]:.3g}" for name in names if row.get(name) is not None]
         print(f"  step {row['env_step']:,}: {', '.join(values)}")  # noqa: T201
 

@@ -15,10 +15,19 @@ from lff.cli.regularizer_flags import RegularizerFlags
 from lff.cli.show import print_networks, print_summary
 from lff.core.checks import check_choice
 from lff.core.config import to_dict
+from lff.core.errors import BadInputError
 from lff.envs import is_seen
 from lff.envs.dimensions import dimensions
 from lff.store import RunDir
-from lff.training import OffPolicyRun, TrainConfig, preset, sac_config, worth_compiling
+from lff.training import (
+    AnyTrainConfig,
+    Loop,
+    PPOTrainConfig,
+    TrainConfig,
+    preset,
+    sac_config,
+    worth_compiling,
+)
 from lff.training.compiling import find_compiler
 from lff.training.pixel_presets import PixelNetName, PixelPreset, pixel_preset
 from lff.training.presets import NetName, Preset, PresetName
@@ -26,7 +35,7 @@ from lff.training.sinks import Trackers, tracked
 
 
 def train(
-    algo: tyro.conf.Positional[Literal["sac"]],
+    algo: tyro.conf.Positional[Literal["sac", "ppo"]],
     /,
     *,
     env: str,
@@ -70,8 +79,10 @@ def train(
 ) -> None:
     """Train an agent; running the same command again resumes or does nothing.
 
+    The options below are SAC's; lff train ppo --help lists PPO's.
+
     Args:
-        algo: the algorithm.
+        algo: the algorithm, before all options.
         env: dmc/<domain>-<task>, dmc-pixels/<domain>-<task>, gym/<id>, probe/<name> or
             package.module:make_env.
         dir: the run directory.
@@ -113,7 +124,8 @@ def train(
         pixels: docs/pixels.md has pictures.
         regularizers: docs/regularizers.md has the formulas.
     """
-    del algo  # one so far
+    if algo != "sac":  # main has looked for it there
+        raise BadInputError("algo", algo, "the first word", f"write lff train {algo} --env ...")
     given: dict[str, Any] = {
         "sigma": sigma,
         "fourier_dim": fourier_dim,
@@ -175,14 +187,12 @@ def train(
         eval_episodes=chosen.eval_episodes,
         log_every=log_every,
         checkpoint_every=checkpoint_every,
-        compile=_chosen(compile, dir, worth=long),
+        compile=compiled(compile, dir, worth=long),
         threads=threads,
         device=device,
         view=view,
     )
-    if mlflow and "://" not in mlflow:
-        mlflow = str(Path(mlflow).resolve())  # lff resume may be called from elsewhere
-    trackers = Trackers(tensorboard=tensorboard, wandb=wandb, mlflow=mlflow)
+    trackers = chosen_trackers(tensorboard=tensorboard, wandb=wandb, mlflow=mlflow)
     run_to_end(config, dir, trackers, reference_episodes=reference_episodes)
 
 
@@ -211,7 +221,14 @@ def _from_state(
     )
 
 
-def _chosen(wanted: Literal["auto", "on", "off"], folder: Path, *, worth: bool) -> bool:
+def chosen_trackers(*, tensorboard: bool, wandb: str | None, mlflow: str | None) -> Trackers:
+    """Return the trackers; a folder by its full name, since resume may be called from elsewhere."""
+    if mlflow and "://" not in mlflow:
+        mlflow = str(Path(mlflow).resolve())
+    return Trackers(tensorboard=tensorboard, wandb=wandb, mlflow=mlflow)
+
+
+def compiled(wanted: Literal["auto", "on", "off"], folder: Path, *, worth: bool) -> bool:
     """Return whether to compile: as asked, else as the run began, else by length and compiler."""
     if wanted != "auto":
         return wanted == "on"
@@ -221,7 +238,7 @@ def _chosen(wanted: Literal["auto", "on", "off"], folder: Path, *, worth: bool) 
 
 
 def run_to_end(
-    config: TrainConfig,
+    config: AnyTrainConfig,
     folder: Path,
     trackers: Trackers,
     *,
@@ -234,7 +251,7 @@ def run_to_end(
         _greet(config)
         with progress(folder.name, config.steps) as show:
 
-            def watch(run: OffPolicyRun, event: str) -> None:
+            def watch(run: Loop, event: str) -> None:
                 show(run, event)
                 track(run, event)
 
@@ -249,20 +266,23 @@ def run_to_end(
     print_summary(folder)
 
 
-def _greet(config: TrainConfig) -> None:
+def _greet(config: AnyTrainConfig) -> None:
     how = "compiled" if config.compile else f"eager ({_why_eager(config)})"
     text = f"{config.env}, {config.steps:,} steps, seed {config.seed}, {config.device}, {how}"
     print(text)  # noqa: T201
     print_networks(to_dict(config.algo))
 
 
-def _why_eager(config: TrainConfig) -> str:
-    worth = worth_compiling(
-        config.steps,
-        warmup_steps=config.warmup_steps,
-        action_repeat=config.action_repeat,
-        updates=config.updates_per_step,
-    )
+def _why_eager(config: AnyTrainConfig) -> str:
+    if isinstance(config, PPOTrainConfig):
+        worth = config.worth_compiling
+    else:
+        worth = worth_compiling(
+            config.steps,
+            warmup_steps=config.warmup_steps,
+            action_repeat=config.action_repeat,
+            updates=config.updates_per_step,
+        )
     if not worth:
         return "too short to win compilation back"
     return "as asked" if find_compiler() else "no C++ compiler: install g++ to be faster"

@@ -15,6 +15,7 @@ from lff.core.experiment import Job
 
 HOMES = {
     "TrainJob": "training",
+    "PPOJob": "ppo",
     "NoiseTestJob": "after_training",
     "ReplayKernelJob": "after_training",
     "FitJob": "fits",

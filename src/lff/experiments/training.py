@@ -16,7 +16,7 @@ from lff.core.experiment import DIVERGED, Cell, Cost, JobRow, Tell, memory_here
 from lff.data import Batch, FrameReplay
 from lff.envs import make
 from lff.store import RunDir, read_rows
-from lff.training import OffPolicyRun, TrainConfig, train
+from lff.training import Loop, TrainConfig, train
 from lff.training.reference import read_reference
 
 COMPILE_SECONDS = 40.0
@@ -49,7 +49,7 @@ class TrainJob:
             train(
                 self.config,
                 directory=path,
-                watch=_reporter(self.config.steps, tell),
+                watch=report_to(self.config.steps, tell),
                 command=["lff", "resume", "run"],
                 reference_episodes=self.reference_episodes,
             )
@@ -66,11 +66,11 @@ class TrainJob:
         agent = SAC(config.algo, env.observation_space.shape, action_dim, generator=g)
         batch = _random_batch(g, agent)
         agent.update(batch, agent.draw_noise(g))
-        update = _seconds(lambda: agent.update(batch, agent.draw_noise(g)), TRIED_UPDATES)
+        update = seconds_of(lambda: agent.update(batch, agent.draw_noise(g)), TRIED_UPDATES)
         obs, _ = env.reset(seed=0)
-        act = _seconds(lambda: agent.act(torch.from_numpy(obs)), TRIED_UPDATES)
+        act = seconds_of(lambda: agent.act(torch.from_numpy(obs)), TRIED_UPDATES)
         action = env.action_space.sample()
-        step = _seconds(lambda: _step(env, action), TRIED_STEPS)
+        step = seconds_of(lambda: play_step(env, action), TRIED_STEPS)
         env.close()
         actions = config.steps // config.action_repeat
         updates = max(0, config.steps - config.warmup_steps) // config.action_repeat
@@ -138,11 +138,16 @@ def _number(value: Any) -> float:
     return math.inf if value is None else float(value)
 
 
-def _reporter(steps: int, tell: Tell) -> Any:
-    def watch(run: OffPolicyRun, event: str) -> None:
+def report_to(steps: int, tell: Tell, *, letter: str = "Q") -> Any:
+    """Return a ``watch`` for a loop that tells how far it is, the last return and the largest |Q|.
+
+    PPO's critic is called V.
+    """
+
+    def watch(run: Loop, event: str) -> None:
         if event == "step" and run.at.agent_step % TOLD_EVERY:
             return
-        seen = f"|Q| {run.at.q_max:.3g}"
+        seen = f"|{letter}| {run.at.q_max:.3g}"
         if run.last_return is not None:
             seen = f"return {run.last_return:.1f}, {seen}"
         tell(min(1.0, run.at.env_step / steps), seen)
@@ -150,14 +155,16 @@ def _reporter(steps: int, tell: Tell) -> Any:
     return watch
 
 
-def _seconds(do: Any, times: int) -> float:
+def seconds_of(do: Any, times: int) -> float:
+    """Return the seconds that one call takes, mean over some."""
     start = time.perf_counter()
     for _ in range(times):
         do()
     return (time.perf_counter() - start) / times
 
 
-def _step(env: Any, action: Any) -> None:
+def play_step(env: Any, action: Any) -> None:
+    """Play one step; begin anew where an episode ends."""
     *_, terminated, truncated, _ = env.step(action)
     if terminated or truncated:
         env.reset(seed=0)

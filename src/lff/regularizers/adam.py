@@ -18,9 +18,21 @@ BETA2, EPS = 0.999, 1e-8
 class Adam:
     """Moments and counters of a set of named parameters, and the step that moves them."""
 
-    def __init__(self, parameters: Mapping[str, Tensor], rules: Mapping[str, Rule]) -> None:
-        """Start with zero moments; parameters are changed in place by :meth:`step`."""
+    def __init__(
+        self,
+        parameters: Mapping[str, Tensor],
+        rules: Mapping[str, Rule],
+        *,
+        eps: float = EPS,
+        share: Tensor | None = None,
+    ) -> None:
+        """Start with zero moments; parameters are changed in place by :meth:`step`.
+
+        ``share`` is what a schedule leaves of every learning rate, one number that its owner keeps
+        and changes in place.
+        """
         self.parameters = dict(parameters)
+        self.eps, self.share = eps, share
         self.rules = {name: rules[name] for name in self.parameters}
         self.first = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
         self.second = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
@@ -55,7 +67,7 @@ class Adam:
         count = self.count.double() + 1
         root = (1 - BETA2**count).sqrt()
         for beta1, factors in self.factors.items():
-            factors.copy_(torch.stack((root / (1 - beta1**count), EPS * root)))
+            factors.copy_(torch.stack((root / (1 - beta1**count), self.eps * root)))
 
     def _move(self, name: str, parameter: Tensor, gradient: Tensor) -> None:
         rule = self.rules[name]
@@ -65,13 +77,14 @@ class Adam:
             gradient = gradient + rule.l1 * parameter.sign()
         if rule.anchor:
             gradient = gradient + rule.anchor * (parameter - self.start[name])
+        lr = rule.lr if self.share is None else rule.lr * self.share
         if rule.l2 and rule.decoupled:  # last: gradients are those at the parameter as it was
-            parameter.mul_(1 - rule.lr * rule.l2)
+            parameter.mul_(1 - lr * rule.l2)
         first, second = self.first[name], self.second[name]
         first.lerp_(gradient, 1 - rule.beta1)
         second.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
         scale, shift = self.factors[rule.beta1].unbind()
-        parameter.sub_(rule.lr * scale * first / (second.sqrt() + shift))
+        parameter.sub_(lr * scale * first / (second.sqrt() + shift))
 
     def state(self) -> dict[str, Tensor]:
         """Return everything a checkpoint must hold, as the live tensors."""

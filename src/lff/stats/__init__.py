@@ -14,6 +14,7 @@ from lff.stats.curves import score_table as score_table
 from lff.stats.fields import Field as Field
 from lff.stats.fields import read_fields as read_fields
 from lff.stats.fields import write_fields as write_fields
+from lff.stats.gains import LargerGain as LargerGain
 from lff.stats.intervals import Interval as Interval
 from lff.stats.intervals import paired_t_interval as paired_t_interval
 from lff.stats.intervals import t_interval as t_interval

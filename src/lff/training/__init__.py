@@ -7,7 +7,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import torch
 
 import lff
@@ -15,24 +14,30 @@ from lff.core.errors import BadInputError
 from lff.envs import Env, make
 from lff.envs.gym import Adapter
 from lff.store import RunDir
+from lff.training.any_config import AnyTrainConfig as AnyTrainConfig
 from lff.training.compiling import check_compiler
 from lff.training.config import TrainConfig as TrainConfig
 from lff.training.config import worth_compiling as worth_compiling
+from lff.training.loop import Loop as Loop
 from lff.training.off_policy import OffPolicyRun as OffPolicyRun
+from lff.training.on_policy import OnPolicyRun as OnPolicyRun
+from lff.training.ppo_config import PPOTrainConfig as PPOTrainConfig
 from lff.training.presets import Preset as Preset
 from lff.training.presets import preset as preset
 from lff.training.presets import sac_config as sac_config
 from lff.training.setting_up import check_fit
+from lff.training.vectors import EnvFunction, VectorFunction, chosen_vector
 
 PACKAGES = ("torch", "numpy", "gymnasium", "mujoco", "dm-control", "safetensors")
 
 
 def train(
-    config: TrainConfig,
+    config: AnyTrainConfig,
     *,
     directory: Path | str,
-    env_fn: Callable[[int], gymnasium.Env[Any, Any]] | None = None,
-    watch: Callable[[OffPolicyRun, str], None] | None = None,
+    env_fn: EnvFunction | None = None,
+    vector_fn: VectorFunction | None = None,
+    watch: Callable[[Loop, str], None] | None = None,
     command: list[str] | None = None,
     may_differ: tuple[str, ...] = (),
     reference_episodes: int = 0,
@@ -43,6 +48,8 @@ def train(
         config: the run.
         directory: where it lives; the same config in the same directory resumes.
         env_fn: makes your own Gymnasium environment from a seed, instead of ``config.env``.
+        vector_fn: for PPO, makes Gymnasium's vector environment from a seed, of ``num_envs`` and in
+            any autoreset mode; evaluation still needs ``env_fn`` or ``config.env``.
         watch: told of every step, evaluation and warning.
         command: the command line to store.
         may_differ: fields that may differ from the stored config (``steps``, to extend a run).
@@ -71,11 +78,17 @@ def train(
 
     first = make_env(0)  # what cannot be made or does not fit leaves no directory behind
     try:
-        check_fit(config, first)
+        if isinstance(config, TrainConfig):
+            check_fit(config, first)
     finally:
         first.close()
+    make_vector = chosen_vector(config, make_env, env_fn=env_fn, vector_fn=vector_fn)
     with run.start(config, info=info, may_differ=may_differ) as opened:
-        loop = OffPolicyRun(config, opened, make_env, watch=watch)
+        loop: Loop
+        if isinstance(config, PPOTrainConfig):
+            loop = OnPolicyRun(config, opened, make_env, make_vector=make_vector, watch=watch)
+        else:
+            loop = OffPolicyRun(config, opened, make_env, watch=watch)
         loop.train(reference_episodes=reference_episodes)
     return run
 

@@ -3,13 +3,13 @@ and whether Q has left what rewards can give.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from lff.algos import SAC
+from lff.algos import PPO, SAC
 from lff.data import Batch
 from lff.nn import BasisLayer, PixelCritic, activations, dormant_share, effective_rank
 from lff.nn.phases import measure_phases
@@ -25,19 +25,26 @@ Metric = float | list[int]
 
 def network_metrics(agent: SAC, batch: Batch) -> dict[str, Metric]:
     """Return what can be said of each network on a batch: B, its phases, features and units."""
-    metrics: dict[str, Metric] = {}
     obs, action = agent.normalize(batch.obs.to(agent.device)), batch.action.to(agent.device)
-    critic = agent.critic
+    metrics: dict[str, Metric] = {}
+    critic: nn.Module = agent.critic
     if isinstance(critic, PixelCritic):  # one B, before what both networks see
         for layer in _bases(critic):
             metrics |= _basis_metrics("critic", layer, obs / 255)
         with torch.inference_mode():
             obs, critic = critic.eyes(obs), critic.head
-    inputs = {"actor": (obs,), "critic": (obs, action)}
-    for role, network in (("actor", agent.actor), ("critic", critic)):
+    return metrics | look_at({"actor": (agent.actor, (obs,)), "critic": (critic, (obs, action))})
+
+
+def look_at(
+    networks: Mapping[str, tuple[nn.Module, tuple[Tensor, ...]]],
+) -> dict[str, Metric]:
+    """Return the same for networks by role, each with the inputs that it sees."""
+    metrics: dict[str, Metric] = {}
+    for role, (network, inputs) in networks.items():
         for layer in _bases(network):
-            metrics |= _basis_metrics(role, layer, torch.cat(inputs[role], dim=-1))
-        seen = activations(network, *inputs[role])
+            metrics |= _basis_metrics(role, layer, torch.cat(inputs, dim=-1))
+        seen = activations(network, *inputs)
         if seen is not None:
             finite = bool(seen.features.isfinite().all())
             rank = effective_rank(seen.features).double().mean().item() if finite else math.nan
@@ -68,7 +75,7 @@ def _histogram(B: Tensor, std: float) -> list[int]:
     return [int(count) for count in counts]
 
 
-def first_bad_tensor(agent: SAC) -> str | None:
+def first_bad_tensor(agent: PPO | SAC) -> str | None:
     """Name the first tensor of the agent, in the order of an update, with a NaN or an infinity.
 
     The moments of Adam come before the weights they move: theirs is the gradient.

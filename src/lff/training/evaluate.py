@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from lff.algos import SAC
+from lff.algos import PPO, SAC
 from lff.core.seeding import env_seed
 from lff.envs.base import Env
 
@@ -24,7 +24,7 @@ class Evaluation:
     returns: tuple[float, ...]
     lengths: tuple[int, ...]
     q_start: tuple[float, ...]
-    """min_i Q_i at the first state and action of each episode."""
+    """min_i Q_i at the first state and action of each episode; V of the first state in PPO."""
     discounted: tuple[float, ...]
     """The discounted return that followed; Q also counts entropy and what lies beyond the limit."""
     seeds: tuple[int, ...]
@@ -42,7 +42,7 @@ class Evaluation:
 
 
 def evaluate(
-    agent: SAC, make_env: MakeEnv, *, episodes: int, seed: int, env_step: int
+    agent: PPO | SAC, make_env: MakeEnv, *, episodes: int, seed: int, env_step: int
 ) -> Evaluation:
     """Play ``episodes`` episodes with the mean action."""
     seeds = [env_seed(seed, f"evaluation/{env_step}/{episode}") for episode in range(episodes)]
@@ -55,7 +55,7 @@ def evaluate(
     return Evaluation(returns, lengths, q_start, discounted, tuple(seeds))
 
 
-def _play(agent: SAC, env: Env, seed: int) -> tuple[float, int, float, float]:
+def _play(agent: PPO | SAC, env: Env, seed: int) -> tuple[float, int, float, float]:
     obs, _ = env.reset(seed=seed)
     generator = torch.Generator().manual_seed(seed)
     total, discounted, weight, length, q_start = 0.0, 0.0, 1.0, 0, 0.0

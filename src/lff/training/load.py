@@ -12,14 +12,16 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from lff.algos import SAC
+from lff.algos import PPO, SAC
 from lff.core.config import from_dict
 from lff.core.errors import BadInputError, BadTypeError, CorruptError, StorageError
 from lff.core.seeding import stream_seed
 from lff.envs import make
 from lff.store import Checkpoint, RunDir, SegmentRef, SegmentStore, find_refs, load_latest
 from lff.store import load as load_checkpoint
-from lff.training.config import TrainConfig
+from lff.training.any_config import AnyTrainConfig
+from lff.training.load_ppo import last_rollout, ppo_agent
+from lff.training.ppo_config import PPOTrainConfig
 
 AGENT = "agent/"
 """How the names of the agent's tensors begin in a checkpoint."""
@@ -30,7 +32,7 @@ Array = NDArray[np.float32]
 class Policy:
     """What a run has learned.  Actions are in [-1, 1], as the environments of ``lff.envs`` take."""
 
-    def __init__(self, run: RunDir, config: TrainConfig, checkpoint: Checkpoint) -> None:
+    def __init__(self, run: RunDir, config: AnyTrainConfig, checkpoint: Checkpoint) -> None:
         """Rebuild the agent that a checkpoint holds; use :func:`load`."""
         self.run, self.config, self.checkpoint = run, config, checkpoint
         self.agent = _agent(config, checkpoint)
@@ -95,8 +97,10 @@ class Policy:
     def q(self, obs: ArrayLike, action: ArrayLike) -> Array:
         """Return every critic's value, shape ``(critic, *batch)``; SAC uses ``.min(axis=0)``.
 
-        The action is in [-1, 1].
+        The action is in [-1, 1].  PPO learns no Q: its runs have :meth:`value`.
         """
+        if isinstance(self.agent, PPO):
+            raise BadInputError("run", str(self.run.path), "one of SAC for q", "use value(obs)")
         x = self._tensor("obs", obs, self.agent.obs_shape)
         a = self._tensor("action", action, (self.agent.action_dim,))
         if x.shape[: x.ndim - len(self.agent.obs_shape)] != a.shape[:-1]:
@@ -104,6 +108,15 @@ class Policy:
             remedy = "give one action for each observation"
             raise BadInputError("obs and action", shapes, "of one batch shape", remedy)
         values: Array = self.agent.values(x, a).numpy().copy()
+        return values
+
+    def value(self, obs: ArrayLike) -> Array:
+        """Return what is expected from here on, in the task's own rewards, shape ``(*batch,)``.
+
+        V of PPO; for SAC the smallest Q_i of the mean action.
+        """
+        x = self._tensor("obs", obs, self.agent.obs_shape)
+        values: Array = self.agent.value(x, self.agent.act(x)).numpy().copy()
         return values
 
     def __repr__(self) -> str:
@@ -131,7 +144,7 @@ def load(run: Path | str, *, checkpoint: int | str = "latest") -> Policy:
             file), ``"final"``, or the step of a checkpoint that is kept.
     """
     folder = find_run(run)
-    config = from_dict(TrainConfig, folder.config)
+    config = from_dict(AnyTrainConfig, folder.config)
     if checkpoint == "latest":
         found = load_latest(folder.path)
         if found is None:
@@ -154,7 +167,7 @@ def find_run(path: Path | str) -> RunDir:
     return run
 
 
-def _agent(config: TrainConfig, checkpoint: Checkpoint) -> SAC:
+def _agent(config: AnyTrainConfig, checkpoint: Checkpoint) -> PPO | SAC:
     """Build the agent whose tensors have the names and shapes of the checkpoint's.
 
     The size of an observation is stored, that of an action shows in the actor's last layer.
@@ -166,6 +179,8 @@ def _agent(config: TrainConfig, checkpoint: Checkpoint) -> SAC:
     }
     if "obs" not in checkpoint.tensors or not tensors:
         raise CorruptError(f"{checkpoint.path} holds no agent; it is not ours")
+    if isinstance(config, PPOTrainConfig):
+        return ppo_agent(config, checkpoint, tensors)
     obs_shape = tuple(checkpoint.tensors["obs"].shape)
     shapes = {name: value.shape for name, value in tensors.items()}
     heads = {n for name, s in shapes.items() if name.startswith("actor/") for n in s}
@@ -184,8 +199,10 @@ def _agent(config: TrainConfig, checkpoint: Checkpoint) -> SAC:
 def replay_sample(policy: Policy, rows: int = 2048) -> tuple[Tensor, Tensor] | None:
     """Return the last stored observations, as the networks see them, and actions of the run.
 
-    None if they are gone, or images.
+    None if they are gone, or images.  Of PPO, which has no replay, those of the last rollout.
     """
+    if isinstance(policy.config, PPOTrainConfig):
+        return last_rollout(policy.checkpoint, rows)
     if len(policy.agent.obs_shape) == IMAGE_AXES:
         return None
     refs: list[SegmentRef] = []

@@ -35,7 +35,7 @@ from lff.store.metrics import STEP
 from lff.store.run_dir import STORE
 
 if TYPE_CHECKING:
-    from lff.training.off_policy import OffPolicyRun
+    from lff.training.loop import Loop
 
 logger = logging.getLogger(__name__)
 Row = dict[str, Any]
@@ -88,9 +88,7 @@ NOTE = "trackers.json"
 
 
 @contextmanager
-def tracked(
-    trackers: Trackers, folder: Path | str
-) -> Iterator[Callable[["OffPolicyRun", str], None]]:
+def tracked(trackers: Trackers, folder: Path | str) -> Iterator[Callable[["Loop", str], None]]:
     """Give a ``watch`` for the loop that feeds the trackers after each checkpoint.
 
     A run that comes to its end is synced once more, so that a finished one can be shown later by
@@ -107,7 +105,7 @@ def tracked(
                 name = type(sink).__name__.removesuffix("Sink")
                 logger.warning("%s failed, training goes on without it: %s", name, error)
 
-    def watch(run: "OffPolicyRun", event: str) -> None:
+    def watch(run: "Loop", event: str) -> None:
         nonlocal started
         if sinks and not started:
             started = True

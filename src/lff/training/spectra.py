@@ -5,6 +5,7 @@ run keeps its last checkpoints only, so that "over training" means: at the start
 seed), at the checkpoints that are kept, and at the end.
 """
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from lff.algos import SAC
+from lff.algos import PPO, SAC
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError
 from lff.core.seeding import stream_seed
@@ -60,7 +61,8 @@ def read_spectra(path: Path | str, *, points: int = 256, lines: int = 64) -> lis
     if sample is None or len(sample[0]) <= HEAD:
         remedy = "keep its folder replay/"
         raise BadInputError("run", str(path), f"with {HEAD + 1} replayed points or more", remedy)
-    x = torch.cat(sample, dim=-1).double()
+    seen = sample[:1] if isinstance(policy.agent, PPO) else sample  # V sees no action
+    x = torch.cat(seen, dim=-1).double()
     return [look(step, first_critic(agent), x, lines=lines) for step, agent in _agents(path)]
 
 
@@ -99,21 +101,25 @@ def line_energy(critic: nn.Module, x: Tensor, *, lines: int) -> Tensor:
     return shares
 
 
-def first_critic(agent: SAC) -> nn.Module:
+def first_critic(agent: PPO | SAC) -> nn.Module:
     """Return a copy of the first critic in float64, as an ordinary network."""
+    if isinstance(agent, PPO):
+        return copy.deepcopy(agent.critic).double()
     if not isinstance(agent.critic, Ensemble):
         remedy = "use a run from state: the spectrum along lines of pixels says little"
         raise BadInputError("run", "an agent that sees", "one with vectors for input", remedy)
     return agent.critic.member(0).double()
 
 
-def untrained(agent: SAC, seed: int) -> SAC:
+def untrained(agent: PPO | SAC, seed: int) -> PPO | SAC:
     """Return the agent as it was before its first update."""
     weights = torch.Generator().manual_seed(stream_seed(seed, "weights"))
+    if isinstance(agent, PPO):
+        return PPO(agent.config, agent.obs_dim, agent.action_dim, generator=weights)
     return SAC(agent.config, agent.obs_shape, agent.action_dim, generator=weights)
 
 
-def _agents(path: Path | str) -> Iterator[tuple[int, SAC]]:
+def _agents(path: Path | str) -> Iterator[tuple[int, PPO | SAC]]:
     last = load(path)
     yield 0, untrained(last.agent, last.config.seed)
     for folder in sorted(find_run(path).checkpoints.glob("step-*")):

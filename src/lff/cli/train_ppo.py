@@ -1,0 +1,203 @@
+"""``lff train ppo``: train PPO in a run directory; the same command resumes."""
+
+import dataclasses
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from lff.algos import PPOConfig
+from lff.cli.regularizer_flags import RegularizerFlags
+from lff.cli.train import chosen_trackers, compiled, run_to_end
+from lff.envs.dimensions import dimensions
+from lff.regularizers.base import Where
+from lff.regularizers.weight_decay import DecayKind
+from lff.training import PPOTrainConfig
+from lff.training.ppo_config import VectorKind
+from lff.training.ppo_presets import ppo_config, ppo_preset
+from lff.training.presets import NetName, PresetName
+
+
+@dataclass(frozen=True, kw_only=True)
+class PPORegularizerFlags:
+    """Regularizers; those of Q-learning are not among them."""
+
+    regularize: Where | None = None
+    """networks that the flags below work on; both, but the critic for --spectral-norm."""
+    weight_decay: float | None = None
+    """coefficient of weight decay, on everything but B."""
+    decay_kind: DecayKind = "l2"
+    """form of --weight-decay and --b-decay: Adam's own, AdamW's, or L1."""
+    decay_biases: bool = True
+    """let --weight-decay decay biases and layer norms too."""
+    b_lr: float | None = None
+    """learning rate of B."""
+    b_decay: float | None = None
+    """coefficient of the decay of B."""
+    b_anchor: float | None = None
+    """coefficient of the squared distance of B from its start, added to the loss."""
+    dropout: float | None = None
+    """probability that a unit is dropped in the losses, after every nonlinearity of the trunk."""
+    dropout_when_acting: bool = False
+    """drop while acting and evaluating as well: a bug that the paper's runs may have had."""
+    spectral_norm: bool = False
+    """divide the last hidden layer's weight by its largest singular value."""
+    layer_norm: bool = False
+    """layer norms between hidden layers and their nonlinearities."""
+
+    def add_to(self, config: PPOConfig) -> PPOConfig:
+        """Return the agent's config with these regularizers."""
+        found = RegularizerFlags(**asdict(self)).checked(config)
+        return dataclasses.replace(config, regularizers=found)
+
+
+def train_ppo(
+    *,
+    env: str,
+    dir: Path,
+    steps: int | None = None,
+    seed: int = 0,
+    preset_: Annotated[PresetName, tyro.conf.arg(name="preset")] = "laptop",
+    net: NetName = "lff",
+    actor_net: NetName | None = None,
+    critic_net: NetName | None = None,
+    sigma: float | None = None,
+    actor_sigma: float | None = None,
+    critic_sigma: float | None = None,
+    fourier_dim: int | None = None,
+    hidden_dim: int | None = None,
+    num_envs: int | None = None,
+    vector: VectorKind = "inside",
+    lr: float | None = None,
+    lr_decay: bool = True,
+    rollout_steps: int | None = None,
+    epochs: int | None = None,
+    batch_size: int | None = None,
+    gamma: float = 0.99,
+    gae_lambda: float = 0.95,
+    clip: float = 0.2,
+    value_clip: float | None = 0.2,
+    value_coef: float = 0.5,
+    entropy_coef: float = 0.0,
+    max_grad_norm: float | None = 0.5,
+    normalize_obs: bool = True,
+    normalize_reward: bool = True,
+    action_repeat: int = 1,
+    eval_every: int | None = None,
+    eval_episodes: int | None = None,
+    log_every: int = 2_000,
+    checkpoint_every: int = 10_000,
+    compile: Literal["auto", "on", "off"] = "auto",
+    threads: int = 1,
+    device: str = "cpu",
+    reference_episodes: int = 3,
+    tensorboard: bool = False,
+    wandb: str | None = None,
+    mlflow: str | None = None,
+    regularizers: Annotated[PPORegularizerFlags, tyro.conf.arg(name="")] = PPORegularizerFlags(),  # noqa: B008  frozen
+) -> None:
+    """Train PPO; running the same command again resumes or does nothing.
+
+    Args:
+        env: dmc/<domain>-<task>, gym/<id>, probe/<name> or package.module:make_env.
+        dir: the run directory.
+        steps: environment steps, action repeat included, instead of the preset's.
+        seed: the one seed of everything random.
+        preset_: sizes, rates and schedule; lff presets list --algo ppo.
+        net: network of actor and critic; authors-readme has an MLP actor unless --actor-net.
+        actor_net: network of the actor alone.
+        critic_net: network of the critic alone.
+        sigma: standard deviation of B at the start, instead of the preset's.
+        actor_sigma: the same for the actor alone.
+        critic_sigma: the same for the critic alone.
+        fourier_dim: number of Fourier features, instead of the preset's.
+        hidden_dim: width of the hidden layers, instead of the preset's.
+        num_envs: environments stepped together, a divisor of the rollout, instead of the preset's.
+        vector: whether they live inside this process or in processes of their own.
+        lr: learning rate, instead of the preset's.
+        lr_decay: let the learning rate fall linearly to 0 at the end.
+        rollout_steps: actions between two optimizations, over all environments together.
+        epochs: how often each of them is used, instead of the preset's.
+        batch_size: actions per update, instead of the preset's.
+        gamma: discount.
+        gae_lambda: λ of the advantages.
+        clip: how far the ratio of probabilities counts from 1.
+        value_clip: how far the value may move from what it was; None for any.
+        value_coef: weight of the value loss.
+        entropy_coef: weight of the entropy.
+        max_grad_norm: largest norm of the gradient; None for any.
+        normalize_obs: normalise observations by their running mean and variance.
+        normalize_reward: divide rewards by the running spread of their discounted sum.
+        action_repeat: frames that each action is played for.
+        eval_every: steps between evaluations, instead of the preset's.
+        eval_episodes: episodes of an evaluation, instead of the preset's.
+        log_every: steps between rows of metrics.
+        checkpoint_every: steps between checkpoints.
+        compile: run the update as one compiled graph; auto if the run is long enough.
+        threads: threads of torch.
+        device: where networks live and learn: cpu, cuda or cuda:N.
+        reference_episodes: episodes of the random and the zero policy, played once; 0 for none.
+        tensorboard: also write TensorBoard's event files, into RUN/tensorboard.
+        wandb: also log to this W&B project; offline unless WANDB_MODE=online.
+        mlflow: also log to this MLflow server, or to a SQLite store in this folder.
+        regularizers: docs/regularizers.md has the formulas.
+    """
+    given: dict[str, Any] = {
+        "sigma": sigma,
+        "fourier_dim": fourier_dim,
+        "hidden_dim": hidden_dim,
+        "num_envs": num_envs,
+        "lr": lr,
+        "rollout_steps": rollout_steps,
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "steps": steps,
+        "eval_every": eval_every,
+        "eval_episodes": eval_episodes,
+    }
+    chosen = ppo_preset(preset_)
+    chosen = dataclasses.replace(chosen, **{n: v for n, v in given.items() if v is not None})
+    obs_dim, action_dim = dimensions(env)
+    agent = ppo_config(
+        chosen,
+        net=net,
+        actor=actor_net,
+        critic=critic_net,
+        obs_dim=obs_dim,
+        action_dim=action_dim,
+        actor_sigma=actor_sigma,
+        critic_sigma=critic_sigma,
+    )
+    agent = dataclasses.replace(
+        agent,
+        lr_decay=lr_decay,
+        gamma=gamma,
+        gae_lambda=gae_lambda,
+        clip=clip,
+        value_clip=value_clip,
+        value_coef=value_coef,
+        entropy_coef=entropy_coef,
+        max_grad_norm=max_grad_norm,
+        normalize_obs=normalize_obs,
+        normalize_reward=normalize_reward,
+    )
+    config = PPOTrainConfig(
+        env=env,
+        algo=regularizers.add_to(agent),
+        steps=chosen.steps,
+        seed=seed,
+        num_envs=chosen.num_envs,
+        vector=vector,
+        action_repeat=action_repeat,
+        eval_every=chosen.eval_every,
+        eval_episodes=chosen.eval_episodes,
+        log_every=log_every,
+        checkpoint_every=checkpoint_every,
+        threads=threads,
+        device=device,
+    )
+    wanted = compiled(compile, dir, worth=config.worth_compiling)
+    config = dataclasses.replace(config, compile=wanted)
+    trackers = chosen_trackers(tensorboard=tensorboard, wandb=wandb, mlflow=mlflow)
+    run_to_end(config, dir, trackers, reference_episodes=reference_episodes)

@@ -123,7 +123,7 @@ def test_parameters_are_those_of_the_built_networks():
     sizes = pixel_sizes(chosen, action_dim=1)
     for name in ("lff", "cnn", "cnn-vanilla", "per-frame"):
         agent = chosen.agent(name)
-        critics = PixelCritic(agent.encoder, agent.critic, 2, obs_shape=(9, 48, 48), action_dim=1)
+        critics = PixelCritic(agent.encoder, agent.critic, 2, obs_shape=(9, 28, 28), action_dim=1)
         assert sizes[f"{name} eyes"] == num_parameters(critics.eyes)
         assert sizes["critics"] == num_parameters(critics.head)
     width = critics.eyes.maps_width
@@ -134,7 +134,7 @@ def test_parameters_are_those_of_the_built_networks():
 def test_the_laptops_is_small_and_draws_fast():
     chosen = pixel_preset("laptop", "dmc-pixels/cartpole-swingup")
     assert chosen.fast_render
-    assert chosen.augment() == RandomCrop(size=48)
+    assert chosen.augment() == RandomCrop(size=28)
     assert (chosen.steps, chosen.action_repeat, chosen.batch_size) == (48_000, 8, 64)
     assert pixel_preset("laptop", "dmc-pixels/finger-spin").action_repeat == 2
     assert {*PIXEL_SOURCES} == {*NAMES}

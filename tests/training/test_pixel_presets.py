@@ -71,7 +71,9 @@ def test_the_rest_is_the_code_bases_of_rad(name, task):
     agent = pixel_preset(name, task).agent("lff")
     assert (agent.target.tau, agent.target.encoder_tau, agent.target.period) == (0.01, 0.05, 2)
     assert (agent.actor_period, agent.log_std_min, agent.num_critics) == (2, -10.0, 2)
-    assert (agent.alpha.initial, agent.alpha.beta1, agent.gamma) == (0.1, 0.5, 0.99)
+    assert (agent.alpha.beta1, agent.gamma) == (0.5, 0.99)
+    alpha = (0.01, 1e-3) if name == "laptop" else (0.1, 1e-4)
+    assert (agent.alpha.initial, agent.alpha.lr) == alpha
     assert agent.actor_lr == agent.critic_lr
 
 
@@ -135,7 +137,7 @@ def test_the_laptops_is_small_and_draws_fast():
     chosen = pixel_preset("laptop", "dmc-pixels/cartpole-swingup")
     assert chosen.fast_render
     assert chosen.augment() == RandomCrop(size=28)
-    assert (chosen.steps, chosen.action_repeat, chosen.batch_size) == (48_000, 8, 64)
+    assert (chosen.steps, chosen.action_repeat, chosen.batch_size) == (64_000, 8, 64)
     assert pixel_preset("laptop", "dmc-pixels/finger-spin").action_repeat == 2
     assert {*PIXEL_SOURCES} == {*NAMES}
     none = dataclasses.replace(chosen, augmentation="none").augment()

@@ -35,7 +35,7 @@ class Setting:
         paper = PixelPreset(lr=1e-3, batch_size=128)
         preset = {
             "84": paper,
-            "48": pixel_preset("laptop", f"dmc-pixels/{task}"),
+            "28": pixel_preset("laptop", f"dmc-pixels/{task}"),
             "20": dataclasses.replace(paper, batch_size=8, **SMALLEST),
         }[name]
         preset = dataclasses.replace(preset, fast_render=True, action_repeat=REPEAT)

@@ -1,6 +1,6 @@
 """SAC from pixels against a RAD-style loop: the update, the whole step, and where time goes.
 
-    python benchmarks/pixel_peers.py [--threads 1] [--rounds 9] [--settings 84 48] [--parts ...]
+    python benchmarks/pixel_peers.py [--threads 1] [--rounds 9] [--settings 84 28] [--parts ...]
 
 update     two updates, one of them with actor and temperature, on one batch
 step       two steps: act, four frames of cheetah-run and a picture, store, sample, augment, update;
@@ -9,7 +9,7 @@ breakdown  shares of our step, and of one forward and backward pass of the criti
 memory     the highest resident memory of two updates above what was there before them
 
 "84" has the paper's sizes (84 x 84 cut from 100 x 100, F = 64, 32 filters, 1024 units) and the
-batches of its code, 128; "48" is the preset ``laptop``.  Both start from the same weights, in one
+batches of its code, 128; "28" is the preset ``laptop``.  Both start from the same weights, in one
 process, and take turns; compilation and warm-up are not counted.  A ratio is their time over ours:
 ``ratios`` by the wall's clock, ``cpu`` by processor time, which other programs disturb less.  The
 last line is one JSON object.
@@ -76,7 +76,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--settings", nargs="+", choices=("84", "48", "20"), default=["84", "48"])
+    parser.add_argument("--settings", nargs="+", choices=("84", "28", "20"), default=["84", "28"])
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=[*PARTS])
     parser.add_argument("--task", default="cheetah-run")
     parser.add_argument("--eager", action="store_true", help="ours uncompiled")

@@ -71,7 +71,9 @@ def test_the_rest_is_the_code_bases_of_rad(name, task):
     agent = pixel_preset(name, task).agent("lff")
     assert (agent.target.tau, agent.target.encoder_tau, agent.target.period) == (0.01, 0.05, 2)
     assert (agent.actor_period, agent.log_std_min, agent.num_critics) == (2, -10.0, 2)
-    assert (agent.alpha.initial, agent.alpha.beta1, agent.gamma) == (0.1, 0.5, 0.99)
+    assert (agent.alpha.beta1, agent.gamma) == (0.5, 0.99)
+    alpha = (0.01, 1e-3) if name == "laptop" else (0.1, 1e-4)
+    assert (agent.alpha.initial, agent.alpha.lr) == alpha
     assert agent.actor_lr == agent.critic_lr
 
 
@@ -123,7 +125,7 @@ def test_parameters_are_those_of_the_built_networks():
     sizes = pixel_sizes(chosen, action_dim=1)
     for name in ("lff", "cnn", "cnn-vanilla", "per-frame"):
         agent = chosen.agent(name)
-        critics = PixelCritic(agent.encoder, agent.critic, 2, obs_shape=(9, 48, 48), action_dim=1)
+        critics = PixelCritic(agent.encoder, agent.critic, 2, obs_shape=(9, 28, 28), action_dim=1)
         assert sizes[f"{name} eyes"] == num_parameters(critics.eyes)
         assert sizes["critics"] == num_parameters(critics.head)
     width = critics.eyes.maps_width
@@ -134,8 +136,8 @@ def test_parameters_are_those_of_the_built_networks():
 def test_the_laptops_is_small_and_draws_fast():
     chosen = pixel_preset("laptop", "dmc-pixels/cartpole-swingup")
     assert chosen.fast_render
-    assert chosen.augment() == RandomCrop(size=48)
-    assert (chosen.steps, chosen.action_repeat, chosen.batch_size) == (48_000, 8, 64)
+    assert chosen.augment() == RandomCrop(size=28)
+    assert (chosen.steps, chosen.action_repeat, chosen.batch_size) == (64_000, 8, 64)
     assert pixel_preset("laptop", "dmc-pixels/finger-spin").action_repeat == 2
     assert {*PIXEL_SOURCES} == {*NAMES}
     none = dataclasses.replace(chosen, augmentation="none").augment()

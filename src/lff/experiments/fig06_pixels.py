@@ -5,8 +5,8 @@ from lff.experiments.measured import Q_VALUES, RETURN
 from lff.stats.kinds import AsGood, Better, InSeeds
 
 SMALL = (
-    "At laptop scale: cartpole-swingup, 56 x 56 pictures without shadows cut to 48 x 48, 16 "
-    "filters, F = 32, batches of 64, 6,000 actions of eight frames."
+    "At laptop scale: cheetah-run, 32 x 32 pictures without shadows cut to 28 x 28, 16 filters, "
+    "F = 32, batches of 64, 8,000 actions of four frames, a temperature that starts at 0.01."
 )
 DRIFT_FROM = (0.1, 0.01)
 B_STD = "std of B, encoder"
@@ -129,7 +129,7 @@ EXPERIMENTS = (
             for noise in (0.0, 1.0)
         ),
         panels=(Panel(metric="test error"), Panel(metric="train error")),
-        notes="Pictures, actions and discounted returns of a random policy on cartpole-swingup; "
+        notes="Pictures, actions and discounted returns of a random policy on cheetah-run; "
         "errors are mean squares in units of the returns' variance. Seeds differ in weights, "
         "batches and noise, not in pictures.",
     ),

@@ -84,6 +84,8 @@ class PixelPreset:
     """Learning rate of actor and critics."""
     batch_size: int = 512
     """Transitions per update."""
+    initial_alpha: float = 0.1
+    """Temperature at the start."""
     alpha_lr: float = 1e-4
     """Learning rate of the temperature."""
     steps: int = 4_000_000
@@ -155,7 +157,7 @@ class PixelPreset:
             batch_size=self.batch_size,
             actor_lr=self.lr,
             critic_lr=self.lr,
-            alpha=LearnedAlpha(lr=self.alpha_lr, beta1=ALPHA_BETA1),
+            alpha=LearnedAlpha(initial=self.initial_alpha, lr=self.alpha_lr, beta1=ALPHA_BETA1),
             target=PolyakTarget(tau=CRITIC_TAU, encoder_tau=ENCODER_TAU, period=EVERY_SECOND),
             actor_period=EVERY_SECOND,
             log_std_min=LOG_STD_MIN,
@@ -169,18 +171,20 @@ def pixel_preset(name: str, task: str) -> PixelPreset:
     if name == "laptop":
         repeat = REPEATS.get(domain, 4)
         return PixelPreset(
-            size=56,
-            seen_size=48,
+            size=32,
+            seen_size=28,
             fast_render=True,
             num_filters=16,
             hidden_dim=256,
             fourier_dim=32,
             lr=1e-3,
             batch_size=64,
-            steps=6_000 * repeat,
+            initial_alpha=0.01,
+            alpha_lr=1e-3,
+            steps=8_000 * repeat,
             warmup_steps=500 * repeat,
             action_repeat=repeat,
-            eval_every=600 * repeat,
+            eval_every=800 * repeat,
             eval_episodes=5,
         )
     table = PixelPreset(

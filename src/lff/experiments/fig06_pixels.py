@@ -9,6 +9,7 @@ SMALL = (
     "F = 32, batches of 64, 8,000 actions of four frames, a temperature that starts at 0.01."
 )
 DRIFT_FROM = (0.1, 0.01)
+FRONTS = ("CNN", "LFF", "CNN, vanilla")
 B_STD = "std of B, encoder"
 
 
@@ -86,6 +87,18 @@ EXPERIMENTS = (
                 arm="LFF",
                 than="CNN, vanilla",
                 on_at_least=0.75,
+            ),
+            *(
+                InSeeds(
+                    name=f"C-6e/{arm}",
+                    text=f"{arm} ends above twice the random policy's return.",
+                    arm=arm,
+                    metric="return",
+                    above=2.0,
+                    than="random policy",
+                    share=0.8,
+                )
+                for arm in FRONTS
             ),
         ),
         panels=(Panel(metric="return"),),

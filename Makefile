@@ -49,8 +49,8 @@ bench: $(VENV)/.dev  ## measure the speed of the layer and of training against p
 	$(BIN)/python benchmarks/side_by_side.py
 
 figures: $(VENV)/.dev  ## run the studies again: tables to results/, pictures to docs/images/
-	$(BIN)/lff experiment run fig1 fig2 fig8 fig13 fig16 fig16b fig3bc fig4-left new-dynamics
-	$(BIN)/lff experiment plot fig1 fig2 fig8 fig13 fig16 fig16b fig3bc fig4-left new-dynamics
+	$(BIN)/lff experiment run fig1 fig2 fig6 fig8 fig13 fig16 fig16b fig3bc fig4-left new-dynamics
+	$(BIN)/lff experiment plot fig1 fig2 fig6 fig8 fig13 fig16 fig16b fig3bc fig4-left new-dynamics
 	$(BIN)/python examples/drop_in.py --out runs/figures
 	$(BIN)/python examples/cheetah_run.py --out runs/figures
 	$(BIN)/python examples/fast_render.py --out runs/figures

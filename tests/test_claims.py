@@ -39,6 +39,7 @@ def test_readme_states_the_computed_verdict(table, judge, command):
     [
         *(("fig1", f"C-1{letter}") for letter in "abcd"),
         *(("fig2", f"C-2{letter}") for letter in "abcdefghij"),
+        *(("fig6", f"C-6{part}") for part in ("a", "a/vanilla", "e/LFF", "e/CNN")),
         *(("fig8", f"C-8{letter}") for letter in "abcdef"),
         *(("fig13", f"C-13{letter}") for letter in "abcfg"),
         *(("fig13", f"C-13n/{arm}") for arm in ("mlp", "lff", "linear", "constant", "layer norm")),

@@ -10,7 +10,12 @@ import pytest
 import lff.plugins
 
 FOLDER = Path(lff.plugins.__file__).parent
-HOSTS = {"sb3": "stable_baselines3"}
+HOSTS = {
+    "sb3": "stable_baselines3",
+    "flax": "flax",
+    "torchrl": "torchrl",
+    "tianshou": "tianshou",
+}
 
 
 @pytest.mark.parametrize(("plugin", "host"), HOSTS.items())

@@ -12,7 +12,8 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import torch
-from hosts import HOSTS
+from hosts import HOSTS, TASK
+from hosts import run as train
 from study import save_table
 
 from lff.figures import draw_curves, new_figure, save_figure
@@ -20,7 +21,7 @@ from lff.stats import Row, read_table, write_table
 from lff.stats.claims import judge_learning
 from lff.stats.curves import RANDOM
 
-TASK, EPISODES = "Pendulum-v1", 5
+EPISODES = 5
 
 
 def play(act):
@@ -39,7 +40,7 @@ def run(host, variant, seed):
     """Return the rows of one seed, from its table if there is one."""
     path = arguments.out / f"{variant.lower()}-{seed}.csv"
     if not path.exists() or read_table(path)[-1].step != arguments.steps:
-        curve = HOSTS[host](variant, seed, steps=arguments.steps, every=arguments.eval_every)
+        curve = train(host, variant, seed, steps=arguments.steps, every=arguments.eval_every)
         values = [(step, play(act)) for step, act in curve]
         rows = [Row(name, variant, TASK, seed, step, "return", value) for step, value in values]
         write_table(path, rows, provenance={"steps": arguments.steps})
@@ -64,7 +65,8 @@ for seed in range(5):
     draws = np.random.default_rng(seed)
     value = play(lambda _, draws=draws: draws.uniform(-2, 2, size=1).astype(np.float32))
     rows.append(Row(name, RANDOM, TASK, seed, 0, "return", value))
-save_table(arguments, name, rows, seeds=arguments.seeds)
+options = f"--host {arguments.host} "
+save_table(arguments, name, rows, seeds=arguments.seeds, options=options)
 print(judge_learning(rows, arm="LFF", rival="MLP"))
 figure, axes = new_figure(1, width=5, height=3)
 draw_curves(axes[0], [row for row in rows if row.variant != RANDOM], metric="return", as_paper=True)

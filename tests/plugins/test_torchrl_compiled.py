@@ -21,6 +21,7 @@ def check_compiled(backend):
         torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.system  # tracing alone takes longer than all other tests of the plug-in
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("unchecked")
 def test_the_losses_can_be_compiled():

@@ -74,4 +74,5 @@ $(VENV)/.demo: $(VENV)/.python $(SETUP)
 
 $(VENV)/.dev: $(VENV)/.python $(SETUP)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps tianshou
 	@touch $@ $(VENV)/.demo

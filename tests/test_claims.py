@@ -23,6 +23,11 @@ ROOT = Path(__file__).parents[1]
             "examples/sb3_learning.py",
         ),
         ("cheetah", partial(judge_learning, arm="LFF", rival="MLP"), "examples/cheetah_run.py"),
+        (
+            "host_sb3",
+            partial(judge_learning, arm="LFF", rival="MLP"),
+            "examples/host_learning.py --host sb3",
+        ),
     ],
 )
 def test_readme_states_the_computed_verdict(table, judge, command):

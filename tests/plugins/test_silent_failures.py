@@ -1,5 +1,8 @@
 """Each way in which a host silently loses the paper is provoked in it, and the audit tells."""
 
+import sys
+from functools import partial
+
 import pytest
 import torch
 from stable_baselines3 import PPO, SAC, TD3
@@ -7,9 +10,11 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
 from lff import LearnedFourierFeatures, audit
+from lff.nn import finding
 from tests.nn.auditing import make, problems
 
 SIGMA = 0.02
+audits = sys.modules[audit.__module__]  # the function has its module's name
 
 
 class Extractor(BaseFeaturesExtractor):
@@ -113,3 +118,21 @@ def test_weight_decay_on_a_learned_b_is_remarked():
     assert report.ok
     assert [(f.check, f.layer) for f in report.findings] == [("optimizer", "q.front")]
     assert "weight decay 0.05 pulls B" in str(report)
+
+
+@pytest.mark.parametrize(
+    ("room", "check", "provoke"),
+    [
+        (finding, "_action_findings", partial(test_a_features_extractor_alone, SAC)),
+        (audits, "_spread_findings", test_orthogonal_initialisation_of_a_b_that_is_a_linear),
+        (audits, "_spread_findings", test_resampled_parameters),
+        (finding, "_encoder_findings", test_a_shared_encoder_that_only_the_actor_trains),
+        (finding, "_decay_findings", test_a_fixed_b_that_weight_decay_shrinks),
+        (finding, "_decay_findings", test_weight_decay_on_a_learned_b_is_remarked),
+    ],
+)
+def test_without_its_check_a_failure_goes_unseen(room, check, provoke, monkeypatch):
+    """The tests above can fail: each does when the audit no longer looks."""
+    monkeypatch.setattr(room, check, lambda *_: [])
+    with pytest.raises(AssertionError):
+        provoke()

@@ -56,6 +56,8 @@ parser.add_argument("--seeds", type=int, default=5)
 parser.add_argument("--steps", type=int, default=3000, help="environment steps per run")
 parser.add_argument("--eval-every", type=int, default=500)
 arguments = parser.parse_args()
+if arguments.seeds < 2:
+    parser.error(f"--seeds must be 2 or more, got {arguments.seeds}: an interval needs two")
 name = f"host_{arguments.host}"
 arguments.out = arguments.out or Path("runs") / name
 torch.set_num_threads(1)

@@ -1,5 +1,7 @@
 """Flax: the layer as a module of JAX, and actor and critics for the SAC of SBX.
 
+In short::
+
     from sbx import SAC
     from lff.plugins.flax import LFFSACPolicy
 

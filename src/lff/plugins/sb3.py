@@ -1,5 +1,7 @@
 """Stable-Baselines3: its own policies with learned Fourier features before the first layer.
 
+In short::
+
     from stable_baselines3 import SAC
     from lff.plugins.sb3 import LFFSACPolicy
 

@@ -1,5 +1,7 @@
 """Tianshou 2: preprocessing networks with the layer, and factories for its high-level interface.
 
+In short::
+
     sizes = dict(hidden_sizes=(256, 256), fourier=lff.Fourier(fourier_dim=256, sigma=0.01))
     net = FourierNet(state_shape=3, action_shape=1, concat=True, **sizes)
     critic = ContinuousCritic(preprocess_net=net)

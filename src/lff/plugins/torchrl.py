@@ -1,5 +1,7 @@
 """TorchRL: actor, critics and value network for its losses of SAC and PPO.
 
+In short::
+
     net = lff.NetConfig(lff.Fourier(fourier_dim=256, sigma=0.01), lff.MLPTrunk((256, 256)))
     actor = make_actor(net, env.action_spec, obs_dim=3)
     loss = SACLoss(actor, make_critics(net, obs_dim=3, action_dim=1), num_qvalue_nets=2)

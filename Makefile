@@ -46,6 +46,7 @@ bench: $(VENV)/.dev  ## measure the speed of the layer and of training against p
 	$(BIN)/python benchmarks/sac_peers.py
 	$(BIN)/python benchmarks/ppo_peers.py
 	$(BIN)/python benchmarks/sac_update.py
+	$(BIN)/python benchmarks/plugin_cost.py
 	$(BIN)/python benchmarks/side_by_side.py
 
 figures: $(VENV)/.dev  ## run the studies again: tables to results/, pictures to docs/images/
@@ -74,4 +75,5 @@ $(VENV)/.demo: $(VENV)/.python $(SETUP)
 
 $(VENV)/.dev: $(VENV)/.python $(SETUP)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps tianshou
 	@touch $@ $(VENV)/.demo

@@ -22,10 +22,13 @@ def parse_arguments(description: str, *, name: str, steps: int) -> Namespace:
     return arguments
 
 
-def save_table(arguments: Namespace, name: str, rows, *, configs=None, seeds) -> None:
+def save_table(
+    arguments: Namespace, name: str, rows, *, configs=None, seeds, options: str = ""
+) -> None:
     """Write ``name.csv`` and beside it what made it: command, versions, digests of the networks."""
+    script = Path(sys.argv[0]).name
     provenance = {
-        "command": f"python examples/{Path(sys.argv[0]).name} --steps {arguments.steps}",
+        "command": f"python examples/{script} {options}--steps {arguments.steps}",
         "networks": {arm: digest(config) for arm, config in (configs or {}).items()},
         "seeds": seeds,
         "versions": {

@@ -12,6 +12,7 @@ from lff.stats import read_table
 from lff.stats.claims import judge_learning
 
 ROOT = Path(__file__).parents[1]
+HOSTS = {"sb3": "sb3", "sbx": "flax"}  # and the page of its plug-in
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,14 @@ ROOT = Path(__file__).parents[1]
             "examples/sb3_learning.py",
         ),
         ("cheetah", partial(judge_learning, arm="LFF", rival="MLP"), "examples/cheetah_run.py"),
+        *(
+            (
+                f"host_{host}",
+                partial(judge_learning, arm="LFF", rival="MLP"),
+                f"examples/host_learning.py --host {host}",
+            )
+            for host in HOSTS
+        ),
     ],
 )
 def test_readme_states_the_computed_verdict(table, judge, command):
@@ -32,6 +41,18 @@ def test_readme_states_the_computed_verdict(table, judge, command):
     matching = [line for line in lines if numbers in line and command in line]
     assert len(matching) == 1, numbers
     assert f"**{verdict.outcome}**" in matching[0]
+
+
+@pytest.mark.parametrize(("host", "page"), HOSTS.items())
+def test_the_page_of_a_plug_in_states_the_computed_verdict(host, page):
+    verdict = judge_learning(
+        read_table(ROOT / "results" / f"host_{host}.csv"), arm="LFF", rival="MLP"
+    )
+    text = " ".join((ROOT / "docs" / "plugins" / f"{page}.md").read_text().split())
+    numbers = verdict.because.split(": ")[-1].partition(", margin")[0]
+    assert f"{numbers}, **{verdict.outcome}**" in text
+    assert f"images/host_{host}.png" in text
+    assert f"`python examples/host_learning.py --host {host}`" in text
 
 
 @pytest.mark.parametrize(

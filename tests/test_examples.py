@@ -14,6 +14,7 @@ from lff.stats import read_table
 
 ROOT = Path(__file__).parents[1]
 STUDIES = {"drop_in": "drop_in"}
+HOSTS = ("sbx", "torchrl", "tianshou")
 
 
 def run(script, *arguments, cwd):
@@ -111,3 +112,20 @@ def test_the_study_of_learning_ends_in_a_table_a_verdict_and_a_picture(tmp_path)
     assert sorted({row.step for row in returns}) == list(range(20, 260, 20))
     assert "inconclusive at this scale" in done.stdout  # two seeds decide nothing
     assert (tmp_path / "runs" / "cheetah" / "cheetah.png").exists()
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["sb3", *(pytest.param(name, marks=pytest.mark.system) for name in HOSTS)],
+)
+def test_the_study_of_a_host_ends_in_a_table_a_verdict_and_a_picture(host, tmp_path):
+    short = ("--steps", "204", "--eval-every", "204", "--seeds", "2")
+    done = run("host_learning", "--host", host, *short, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    name = f"host_{host}"
+    rows = read_table(tmp_path / "runs" / name / f"{name}.csv")
+    arms = [(row.seed, row.variant, row.step) for row in rows if row.variant in ("MLP", "LFF")]
+    assert arms == [(seed, variant, 204) for seed in (0, 1) for variant in ("MLP", "LFF")]
+    assert all(-2000 < row.value < 0 for row in rows)
+    assert "inconclusive at this scale" in done.stdout  # two seeds decide nothing
+    assert (tmp_path / "runs" / name / f"{name}.png").read_bytes().startswith(b"\x89PNG")

@@ -47,6 +47,7 @@ _ROOMS = (
     "figures",
     "nn",
     "ntk",
+    "plugins",
     "stats",
     "store",
     "tabular",

@@ -48,6 +48,25 @@ def test_the_update_and_the_overhead_are_measured():
     assert ratios["overhead"] == pytest.approx(ratios["checkpoint_share"] + ratios["check_share"])
 
 
+def test_the_cost_of_the_layer_in_a_host_is_measured():
+    found = run("plugin_cost", "--hosts", "sb3", "--updates", "2")
+    check_costs(found, {"sb3"})
+
+
+@pytest.mark.system
+def test_the_cost_of_the_layer_in_every_other_host_is_measured():
+    hosts = ("sbx", "torchrl", "tianshou")
+    check_costs(run("plugin_cost", "--updates", "2", "--hosts", *hosts), {*hosts})
+
+
+def check_costs(found, hosts):
+    assert found["ratios"].keys() == found["cpu"].keys() == hosts
+    for host, ratio in found["cpu"].items():  # one round: its ratio is that of the times
+        numbers = found["hosts"][host]["cpu"]
+        assert ratio == pytest.approx(numbers["lff_ms"] / numbers["mlp_ms"], rel=0.05)
+        assert found["met"][host] == (ratio <= found["goal"] == 1.25)
+
+
 @pytest.mark.system
 def test_two_runs_go_side_by_side():
     found = run("side_by_side", "--seconds", "0.1", "--eager")

@@ -3,7 +3,6 @@
 from lff.nn.advice import SigmaAdvice as SigmaAdvice
 from lff.nn.advice import advise_sigma as advise_sigma
 from lff.nn.audit import Audit as Audit
-from lff.nn.audit import Finding as Finding
 from lff.nn.audit import LayerAudit as LayerAudit
 from lff.nn.audit import audit as audit
 from lff.nn.controls import ConstantControl as ConstantControl
@@ -13,6 +12,7 @@ from lff.nn.controls import LinearFeatures as LinearFeatures
 from lff.nn.ensemble import Ensemble as Ensemble
 from lff.nn.ffn import FFN as FFN
 from lff.nn.ffn import FFNFeatures as FFNFeatures
+from lff.nn.finding import Finding as Finding
 from lff.nn.fourier import BasisLayer as BasisLayer
 from lff.nn.fourier import Fourier as Fourier
 from lff.nn.fourier import Fourier2d as Fourier2d
@@ -51,6 +51,7 @@ from lff.nn.skip import ConcatMLPTrunk as ConcatMLPTrunk
 from lff.nn.skip import D2RLTrunk as D2RLTrunk
 from lff.nn.unpack import Parts as Parts
 from lff.nn.unpack import register_unpacker as register_unpacker
+from lff.nn.unpack import sees_action as sees_action
 from lff.nn.width import match_width as match_width
 from lff.nn.width import matched_cnn as matched_cnn
 from lff.nn.width import matched_mlp as matched_mlp

@@ -6,36 +6,26 @@ apart, and say nothing.  ``audit`` looks at the finished object:
 - does the spread of B still fit σ, and if not, what probably overwrote it;
 - is B in an optimizer exactly once;
 - do two critics share a B, does a target alias its online network;
+- does a critic's B see the action, and does the critic's loss train it (for the hosts that
+  ``lff.plugins`` knows);
 - on given observations: the quantiles of |2πBx|, and the share of the embedding that is
   effectively linear or constant, hence no wave at all.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
 from lff.nn.basis_law import Spread, damage, measure, other_law
+from lff.nn.finding import Finding as Finding
+from lff.nn.finding import agent_findings
 from lff.nn.found import Found, Place, Usage, find_layers, is_trained, usage_of
 from lff.nn.phases import FEWEST_POINTS, Phases, count_points, measure_phases
 from lff.nn.unpack import unpack
-
-Check = Literal["found", "spread", "optimizer", "shared", "phase"]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing the audit has to say."""
-
-    check: Check
-    layer: str
-    """Where: the path of the layer."""
-    message: str
-    problem: bool = True
-    """True if something is wrong; False for a remark."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +111,7 @@ def audit(
         findings += _phase_findings(report, with_inputs=bool(inputs))
         findings += _place_findings(item)
     findings += _shared_findings(found, layers)
+    findings += agent_findings(parts, found, known)
     if not found:
         message = "no Fourier layer found; is this the object that holds the networks?"
         findings.append(Finding("found", "", message))

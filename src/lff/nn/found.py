@@ -11,7 +11,7 @@ from lff.nn.ensemble import StackedByVmap
 from lff.nn.fourier import BasisLayer
 
 TARGET = re.compile(r"targ|tgt|lagged|slow|polyak|(^|_)(old|ema|avg|average|averaged|bar)(_|$)")
-ACTOR = re.compile(r"actor|policy|(^|_)pi(_|$)")
+ACTOR = re.compile(r"(?<!extr)actor|policy|(^|_)pi(_|$)")  # an extractor is no actor
 
 
 @dataclass(frozen=True)

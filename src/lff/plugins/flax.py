@@ -1,0 +1,299 @@
+"""Flax: the layer as a module of JAX, and actor and critics for the SAC of SBX.
+
+In short::
+
+    from sbx import SAC
+    from lff.plugins.flax import LFFSACPolicy
+
+    fourier = dict(fourier_dim=256, sigma=0.01)
+    model = SAC(LFFSACPolicy, "Pendulum-v1", policy_kwargs=dict(fourier=fourier))
+
+:class:`FourierFeatures` has the same B, (F/2, in), and the same order, sin, cos, x, as the layer of
+torch: with equal B both give equal values and gradients.  It acts on the last axis, so on images
+of JAX's order (height, width, channels) it is the layer per pixel.
+
+A B that is not trained is a parameter behind ``stop_gradient``, since Flax hands everything to the
+optimizer: Adam leaves it alone, but weight decay shrinks it.  Use :func:`adamw_sparing_b`; the
+audit tells.
+"""
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, get_args
+
+import torch
+
+from lff.core.checks import check_choice
+from lff.core.config import from_dict
+from lff.core.errors import BadTypeError
+from lff.nn.fourier import Fourier, LearnedFourierFeatures
+from lff.nn.unpack import Parts, register_unpacker
+from lff.plugins import missing_host
+
+try:
+    import flax.linen as nn
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    import optax
+    from sbx.common.policies import BaseJaxPolicy, ContinuousCritic, SquashedGaussianActor
+    from sbx.sac.policies import SACPolicy
+except ModuleNotFoundError as error:
+    raise missing_host("flax", error.name or "flax") from error
+
+Networks = Literal["both", "critic", "actor"]
+
+
+class FourierFeatures(nn.Module):
+    """x -> [sin(2πBx), cos(2πBx), x] with B_ij ~ N(0, σ²) learned; on the last axis of x."""
+
+    fourier_dim: int
+    """Number of Fourier features F, even."""
+    sigma: float
+    """Standard deviation of B at the start."""
+    trainable: bool = True
+    """Train B; if not, no gradient reaches it."""
+    concat_input: bool = True
+    """Append x."""
+
+    def __post_init__(self) -> None:
+        """Check the sizes as the layer of torch does."""
+        Fourier(**_choices(self))
+        super().__post_init__()
+
+    @nn.compact
+    def __call__(self, x: Any) -> Any:
+        """Return sin(2πBx) ‖ cos(2πBx) ‖ x."""
+        shape = (self.fourier_dim // 2, x.shape[-1])
+        B = self.param("B", nn.initializers.normal(self.sigma), shape)
+        B = B if self.trainable else jax.lax.stop_gradient(B)
+        # never in reduced precision: a phase of many radians would lose its sine
+        phase = jnp.matmul(2 * math.pi * x, B.T, precision=jax.lax.Precision.HIGHEST)
+        waves = (jnp.sin(phase), jnp.cos(phase))
+        return jnp.concatenate((*waves, x) if self.concat_input else waves, axis=-1)
+
+
+class FourierCritic(nn.Module):
+    """SBX's q(s, a) behind Fourier features of (s, a)."""
+
+    fourier: Fourier
+    net_arch: Sequence[int]
+    use_layer_norm: bool = False
+    dropout_rate: float | None = None
+    activation_fn: Callable[[Any], Any] = nn.relu
+    output_dim: int = 1
+
+    @nn.compact
+    def __call__(self, x: Any, action: Any) -> Any:
+        """Return q of every row."""
+        joint = jnp.concatenate([x.reshape(len(x), -1), action], axis=-1)
+        features = FourierFeatures(**_choices(self.fourier))(joint)
+        critic = ContinuousCritic(
+            net_arch=self.net_arch,
+            use_layer_norm=self.use_layer_norm,
+            dropout_rate=self.dropout_rate,
+            activation_fn=self.activation_fn,
+            output_dim=self.output_dim,
+        )
+        return critic(features, action[:, :0])  # the features have the action in them
+
+
+class FourierVectorCritic(nn.Module):
+    """SBX's vector of critics, each with a B and weights of its own."""
+
+    fourier: Fourier
+    net_arch: Sequence[int]
+    use_layer_norm: bool = False
+    dropout_rate: float | None = None
+    n_critics: int = 2
+    activation_fn: Callable[[Any], Any] = nn.relu
+    output_dim: int = 1
+
+    @nn.compact
+    def __call__(self, obs: Any, action: Any) -> Any:
+        """Return (critic, batch, 1)."""
+        critics = nn.vmap(
+            FourierCritic,
+            variable_axes={"params": 0},
+            split_rngs={"params": True, "dropout": True},
+            in_axes=None,
+            out_axes=0,
+            axis_size=self.n_critics,
+        )(
+            fourier=self.fourier,
+            net_arch=self.net_arch,
+            use_layer_norm=self.use_layer_norm,
+            dropout_rate=self.dropout_rate,
+            activation_fn=self.activation_fn,
+            output_dim=self.output_dim,
+        )
+        return critics(obs, action)
+
+
+class FourierActor(nn.Module):
+    """SBX's squashed Gaussian actor behind Fourier features of s."""
+
+    fourier: Fourier
+    net_arch: Sequence[int]
+    action_dim: int
+    log_std_min: float = -20
+    log_std_max: float = 2
+    activation_fn: Callable[[Any], Any] = nn.relu
+
+    def get_std(self) -> Any:
+        """Zero, as the host's actor has it for gSDE."""
+        return jnp.array(0.0)
+
+    @nn.compact
+    def __call__(self, x: Any) -> Any:
+        """Return the distribution of actions."""
+        features = FourierFeatures(**_choices(self.fourier))(x.reshape(len(x), -1))
+        actor = SquashedGaussianActor(
+            net_arch=self.net_arch,
+            action_dim=self.action_dim,
+            log_std_min=self.log_std_min,
+            log_std_max=self.log_std_max,
+            activation_fn=self.activation_fn,
+        )
+        return actor(features)
+
+
+class LFFSACPolicy(SACPolicy):
+    """SBX's policy of SAC: B acts on s in the actor and on (s, a) in each critic.
+
+    ``policy_kwargs`` are SBX's and ``fourier``, a dict of the fields of :class:`lff.Fourier`, and
+    ``networks``: where the front stands ("both", "critic", "actor").
+    """
+
+    def __init__(
+        self,
+        observation_space: Any,
+        action_space: Any,
+        lr_schedule: Any,
+        *,
+        fourier: Fourier | Mapping[str, Any] | None = None,
+        networks: Networks = "both",
+        **host: Any,
+    ) -> None:
+        """Choose the networks that SBX will build."""
+        check_choice("networks", networks, get_args(Networks))
+        front = _config(fourier)
+        if networks != "actor":
+            host["vector_critic_class"] = functools.partial(FourierVectorCritic, fourier=front)
+        if networks != "critic":
+            host["actor_class"] = functools.partial(FourierActor, fourier=front)
+        super().__init__(observation_space, action_space, lr_schedule, **host)
+
+
+def adamw_sparing_b(
+    learning_rate: float,
+    b1: float = 0.9,
+    b2: float = 0.999,
+    eps: float = 1e-8,
+    weight_decay: float = 1e-4,
+) -> optax.GradientTransformation:
+    """AdamW that decays every parameter but B.  For ``policy_kwargs=dict(optimizer_class=...)``."""
+
+    def mask(params: Any) -> Any:
+        return jax.tree_util.tree_map_with_path(
+            lambda path, _: getattr(path[-1], "key", None) != "B", params
+        )
+
+    return optax.adamw(learning_rate, b1=b1, b2=b2, eps=eps, weight_decay=weight_decay, mask=mask)
+
+
+def torch_layers(
+    module: nn.Module, variables: Any, *inputs: Any
+) -> dict[str, LearnedFourierFeatures]:
+    """Return the Fourier layers of a Flax module as layers of torch, by name; for the audit.
+
+    ``inputs``: what the module is called with.  Of layers under ``nn.vmap``, B is stacked.
+    """
+    found: dict[tuple[str, ...], FourierFeatures] = {}
+
+    def watch(call: Any, args: Any, kwargs: Any, context: Any) -> Any:
+        if isinstance(context.module, FourierFeatures):
+            found[context.module.path] = context.module
+        return call(*args, **kwargs)
+
+    def apply(variables: Any) -> None:  # nothing to return: a distribution has no shape
+        nn.Module.apply(module, variables, *inputs, rngs={"dropout": jax.random.key(0)})
+
+    with nn.intercept_methods(watch):
+        jax.eval_shape(apply, variables)
+    layers = {}
+    for path, features in found.items():
+        B = functools.reduce(lambda tree, key: tree[key], path, variables["params"])["B"]
+        layers[".".join(path)] = _twin(features, np.asarray(B))
+    return layers
+
+
+def _twin(features: FourierFeatures, B: Any) -> LearnedFourierFeatures:
+    choices = _choices(features)
+    layer = LearnedFourierFeatures(B.shape[-1], choices.pop("fourier_dim"), **choices)
+    value = torch.tensor(B)
+    layer.B = torch.nn.Parameter(value) if features.trainable else value
+    return layer
+
+
+def _choices(source: Any) -> dict[str, Any]:
+    return {
+        name: getattr(source, name)
+        for name in ("fourier_dim", "sigma", "trainable", "concat_input")
+    }
+
+
+def _config(given: Any) -> Fourier:
+    if isinstance(given, Fourier):
+        return given
+    if not isinstance(given, Mapping):
+        remedy = "pass policy_kwargs=dict(fourier=dict(fourier_dim=256, sigma=0.01)), say"
+        raise BadTypeError("fourier", given, "a dict or lff.Fourier", remedy)
+    return from_dict(Fourier, {"type": "Fourier", **given})
+
+
+def _unpack_policy(policy: Any) -> Parts:
+    """Mirror actor, critics and targets of SBX in torch, with what their optimizers do to B."""
+    obs = jnp.zeros((1, *policy.observation_space.shape))
+    action = jnp.zeros((1, *policy.action_space.shape))
+    parts = Parts()
+    for name, module, state, inputs in (
+        ("actor", policy.actor, policy.actor_state, (obs,)),
+        ("critic", policy.qf, policy.qf_state, (obs, action)),
+    ):
+        layers = torch_layers(module, state.params, *inputs)
+        parts.modules |= {f"{name}.{path}": layer for path, layer in layers.items()}
+        if layers:
+            parts.optimizers[f"{name}_state"] = _optimizer(state, layers)
+    width = math.prod(obs.shape[1:]) + math.prod(action.shape[1:])
+    parts.critics["critic"] = {path: layer.in_features == width for path, layer in layers.items()}
+    targets = torch_layers(policy.qf, policy.qf_state.target_params, obs, action)
+    parts.modules |= {f"critic_target.{path}": layer for path, layer in targets.items()}
+    return parts
+
+
+def _optimizer(state: Any, layers: Mapping[str, LearnedFourierFeatures]) -> torch.optim.Optimizer:
+    """Return an Adam of torch that holds the mirrored B's, with the host's count, rate and decay.
+
+    Decay is what an update does to B without any gradient: no setting need be read for it.
+    """
+    rate = float(getattr(state.opt_state, "hyperparams", {}).get("learning_rate", 1.0))
+    nothing = jax.tree_util.tree_map(jnp.zeros_like, state.params)
+    updates, _ = state.tx.update(nothing, state.tx.init(state.params), state.params)
+    groups = []
+    for path, layer in layers.items():
+        keys = path.split(".")
+        update = functools.reduce(lambda tree, key: tree[key], keys, updates["params"])["B"]
+        largest = layer.B.detach().abs().max().item()
+        decay = float(jnp.abs(update).max()) / (rate * largest) if rate * largest else 0.0
+        groups.append({"params": [layer.B], "lr": rate, "weight_decay": decay})
+    optimizer = torch.optim.Adam(groups)
+    for layer in layers.values():
+        optimizer.state[layer.B] = {"step": torch.tensor(float(state.step))}
+    return optimizer
+
+
+register_unpacker(
+    lambda value: isinstance(value, BaseJaxPolicy) and hasattr(value, "qf_state"), _unpack_policy
+)

@@ -1,0 +1,363 @@
+"""Stable-Baselines3: its own policies with learned Fourier features before the first layer.
+
+In short::
+
+    from stable_baselines3 import SAC
+    from lff.plugins.sb3 import LFFSACPolicy
+
+    fourier = dict(fourier_dim=256, sigma=0.01)
+    model = SAC(LFFSACPolicy, "Pendulum-v1", policy_kwargs=dict(fourier=fourier))
+
+A features extractor alone is not the paper here: SB3's critic appends the raw action behind it.
+These policies let SB3 build its networks and put the front before the first Linear of each, so
+that every q(s, a) embeds (s, a) together by a B of its own, before any optimizer exists.  PPO's
+orthogonal initialisation draws every Linear and Conv2d anew and cannot touch B, which is neither.
+The policies of TD3 serve DDPG, too, those of PPO serve A2C.
+"""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Literal, TypeVar, get_args
+
+import torch
+from torch import Tensor, nn
+
+from lff.core.checks import check_choice
+from lff.core.config import from_dict
+from lff.core.errors import BadInputError, BadTypeError
+from lff.nn.fourier import Fourier, Fourier2d
+from lff.nn.insert import insert_front
+from lff.nn.unpack import Parts, register_unpacker, sees_action
+from lff.plugins import missing_host
+
+try:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+except ModuleNotFoundError as error:
+    raise missing_host("sb3", "stable_baselines3") from error
+from stable_baselines3.common.policies import ActorCriticPolicy, ContinuousCritic
+from stable_baselines3.common.preprocessing import get_action_dim
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, NatureCNN
+from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
+from stable_baselines3.sac.policies import Actor as SACActor
+from stable_baselines3.sac.policies import SACPolicy
+from stable_baselines3.td3.policies import Actor as TD3Actor
+from stable_baselines3.td3.policies import TD3Policy
+
+Networks = Literal["both", "critic", "actor"]
+Config = TypeVar("Config", Fourier, Fourier2d)
+
+
+class LFFSACPolicy(SACPolicy):
+    """SAC's policy: B acts on s in the actor and on (s, a) in each critic.
+
+    ``policy_kwargs`` are SB3's and ``fourier``, a dict of the fields of :class:`lff.Fourier`, and
+    ``networks``: where the front stands ("both", "critic", "actor").
+    """
+
+    def __init__(
+        self,
+        observation_space: Any,
+        action_space: Any,
+        lr_schedule: Any,
+        *,
+        fourier: Fourier | Mapping[str, Any] | None = None,
+        networks: Networks = "both",
+        **host: Any,
+    ) -> None:
+        """Build the host's policy with the front in its networks."""
+        _remember(self, fourier, networks)
+        _check_separate(host)
+        super().__init__(observation_space, action_space, lr_schedule, **host)
+
+    def make_actor(self, features_extractor: BaseFeaturesExtractor | None = None) -> SACActor:
+        """Return SB3's actor, its first layer behind the front."""
+        actor = super().make_actor(features_extractor)
+        _embed(self, "actor", actor.latent_pi, "net_arch of the actor")
+        return actor
+
+    def make_critic(
+        self, features_extractor: BaseFeaturesExtractor | None = None
+    ) -> ContinuousCritic:
+        """Return SB3's critics, each behind a front of its own on (s, a)."""
+        return _embed_critics(self, super().make_critic(features_extractor))
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        return super()._get_constructor_parameters() | _remembered(self)
+
+
+class LFFTD3Policy(TD3Policy):
+    """TD3's and DDPG's policy: B acts on s in the actor and on (s, a) in each critic.
+
+    ``policy_kwargs`` as for :class:`LFFSACPolicy`.
+    """
+
+    def __init__(
+        self,
+        observation_space: Any,
+        action_space: Any,
+        lr_schedule: Any,
+        *,
+        fourier: Fourier | Mapping[str, Any] | None = None,
+        networks: Networks = "both",
+        **host: Any,
+    ) -> None:
+        """Build the host's policy with the front in its networks."""
+        _remember(self, fourier, networks)
+        _check_separate(host)
+        super().__init__(observation_space, action_space, lr_schedule, **host)
+
+    def make_actor(self, features_extractor: BaseFeaturesExtractor | None = None) -> TD3Actor:
+        """Return SB3's actor, its first layer behind the front."""
+        actor = super().make_actor(features_extractor)
+        _embed(self, "actor", actor.mu, "net_arch of the actor")
+        return actor
+
+    def make_critic(
+        self, features_extractor: BaseFeaturesExtractor | None = None
+    ) -> ContinuousCritic:
+        """Return SB3's critics, each behind a front of its own on (s, a)."""
+        return _embed_critics(self, super().make_critic(features_extractor))
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        return super()._get_constructor_parameters() | _remembered(self)
+
+
+class LFFPPOPolicy(ActorCriticPolicy):
+    """PPO's and A2C's policy; the front in the value network alone, as in the authors' code.
+
+    ``policy_kwargs`` as for :class:`LFFSACPolicy`; here ``networks`` is "critic" by default.
+    """
+
+    def __init__(
+        self,
+        observation_space: Any,
+        action_space: Any,
+        lr_schedule: Any,
+        *,
+        fourier: Fourier | Mapping[str, Any] | None = None,
+        networks: Networks = "critic",
+        **host: Any,
+    ) -> None:
+        """Build the host's policy with the front in its networks."""
+        _remember(self, fourier, networks)
+        super().__init__(observation_space, action_space, lr_schedule, **host)
+
+    def _build_mlp_extractor(self) -> None:
+        super()._build_mlp_extractor()
+        _embed(self, "critic", self.mlp_extractor.value_net, "net_arch['vf']")
+        _embed(self, "actor", self.mlp_extractor.policy_net, "net_arch['pi']")
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        return super()._get_constructor_parameters() | _remembered(self)
+
+
+class LFFDQNPolicy(DQNPolicy):
+    """DQN's policy: B acts on s; each action has an output of its own."""
+
+    def __init__(
+        self,
+        observation_space: Any,
+        action_space: Any,
+        lr_schedule: Any,
+        *,
+        fourier: Fourier | Mapping[str, Any] | None = None,
+        **host: Any,
+    ) -> None:
+        """Build the host's policy with the front in its network."""
+        _remember(self, fourier, "both")
+        super().__init__(observation_space, action_space, lr_schedule, **host)
+
+    def make_q_net(self) -> QNetwork:
+        """Return SB3's network, its first layer behind the front."""
+        network = super().make_q_net()
+        _embed(self, "critic", network.q_net, "net_arch")
+        return network
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        return super()._get_constructor_parameters() | {"fourier": _remembered(self)["fourier"]}
+
+
+class FourierNatureCNN(NatureCNN):
+    """SB3's convolutions with learned Fourier features of every pixel before the first.
+
+    SB3 has already divided images by 255.  For the ``features_extractor_class`` of any CnnPolicy;
+    with it SB3 chooses the ``net_arch`` of a policy without images, so pass one, or use the
+    policies below, which keep that of SB3's CnnPolicy.
+    """
+
+    def __init__(
+        self,
+        observation_space: Any,
+        features_dim: int = 512,
+        *,
+        fourier: Fourier2d | Mapping[str, Any] | None = None,
+        normalized_image: bool = False,
+    ) -> None:
+        """Build the host's network and put the front before it."""
+        super().__init__(observation_space, features_dim, normalized_image)
+        insert_front(self.cnn, _config(Fourier2d, fourier))
+
+
+class LFFSACCnnPolicy(SACPolicy):
+    """SAC from images: ``fourier`` has the fields of :class:`lff.nn.Fourier2d`, per pixel."""
+
+    def __init__(
+        self,
+        observation_space: Any,
+        action_space: Any,
+        lr_schedule: Any,
+        *,
+        fourier: Fourier2d | Mapping[str, Any] | None = None,
+        **host: Any,
+    ) -> None:
+        """Build the host's policy on the Fourier features of every pixel."""
+        _check_separate(host)
+        host = _on_pixels(fourier, host, net_arch=[256, 256])
+        super().__init__(observation_space, action_space, lr_schedule, **host)
+
+
+class LFFTD3CnnPolicy(TD3Policy):
+    """TD3 and DDPG from images; ``fourier`` as for :class:`LFFSACCnnPolicy`."""
+
+    def __init__(
+        self,
+        observation_space: Any,
+        action_space: Any,
+        lr_schedule: Any,
+        *,
+        fourier: Fourier2d | Mapping[str, Any] | None = None,
+        **host: Any,
+    ) -> None:
+        """Build the host's policy on the Fourier features of every pixel."""
+        _check_separate(host)
+        host = _on_pixels(fourier, host, net_arch=[256, 256])
+        super().__init__(observation_space, action_space, lr_schedule, **host)
+
+
+class LFFPPOCnnPolicy(ActorCriticPolicy):
+    """PPO and A2C from images, one encoder for both; ``fourier`` as above."""
+
+    def __init__(
+        self,
+        observation_space: Any,
+        action_space: Any,
+        lr_schedule: Any,
+        *,
+        fourier: Fourier2d | Mapping[str, Any] | None = None,
+        **host: Any,
+    ) -> None:
+        """Build the host's policy on the Fourier features of every pixel."""
+        host = _on_pixels(fourier, host, net_arch=[])
+        super().__init__(observation_space, action_space, lr_schedule, **host)
+
+
+class LFFDQNCnnPolicy(DQNPolicy):
+    """DQN from images; ``fourier`` as for :class:`LFFSACCnnPolicy`."""
+
+    def __init__(
+        self,
+        observation_space: Any,
+        action_space: Any,
+        lr_schedule: Any,
+        *,
+        fourier: Fourier2d | Mapping[str, Any] | None = None,
+        **host: Any,
+    ) -> None:
+        """Build the host's policy on the Fourier features of every pixel."""
+        host = _on_pixels(fourier, host, net_arch=[])
+        super().__init__(observation_space, action_space, lr_schedule, **host)
+
+
+def _config(kind: type[Config], given: Any) -> Config:
+    """Return the front's config from itself or from a plain dict, as a saved model has it."""
+    if isinstance(given, kind):
+        return given
+    if not isinstance(given, Mapping):
+        remedy = "pass policy_kwargs=dict(fourier=dict(fourier_dim=256, sigma=0.01)), say"
+        raise BadTypeError("fourier", given, f"a dict or lff.nn.{kind.__name__}", remedy)
+    return from_dict(kind, {"type": kind.__name__, **given})
+
+
+def _remember(policy: nn.Module, fourier: Any, networks: Networks) -> None:
+    """Keep the choices as plain data, before the host's constructor builds the networks."""
+    check_choice("networks", networks, get_args(Networks))
+    policy.fourier = asdict(_config(Fourier, fourier))  # type: ignore[assignment]
+    policy.networks = networks  # type: ignore[assignment]
+
+
+def _remembered(policy: Any) -> dict[str, Any]:
+    """Return what ``policy.save`` must keep beside the host's own choices."""
+    return {"fourier": policy.fourier, "networks": policy.networks}
+
+
+def _check_separate(host: Mapping[str, Any]) -> None:
+    """Refuse SB3's shared extractor, which only the actor's loss trains."""
+    shared = host.get("share_features_extractor")
+    if shared:
+        remedy = "SB3 trains a shared one by the actor's loss alone"
+        raise BadInputError("share_features_extractor", shared, "False", remedy)
+
+
+def _embed(policy: Any, role: Networks, network: nn.Sequential, what: str) -> None:
+    """Put the front before the first Linear of one of the host's networks, in place."""
+    if policy.networks not in (role, "both"):
+        return
+    if not any(isinstance(layer, nn.Linear) for layer in network):
+        raise BadInputError(what, [], "one layer or more behind the front", "use [256], say")
+    insert_front(network, _config(Fourier, policy.fourier))
+
+
+def _embed_critics(policy: Any, critic: ContinuousCritic) -> ContinuousCritic:
+    for network in critic.q_networks:
+        _embed(policy, "critic", network, "net_arch of the critic")  # type: ignore[arg-type]
+    return critic
+
+
+def _on_pixels(fourier: Any, host: dict[str, Any], *, net_arch: list[int]) -> dict[str, Any]:
+    """Return the host's arguments with our extractor; ``policy.load`` gives it back in them."""
+    extractor = dict(host.pop("features_extractor_kwargs", None) or {})
+    if fourier is not None or "fourier" not in extractor:
+        extractor["fourier"] = asdict(_config(Fourier2d, fourier))
+    given = host.pop("net_arch", None)
+    return {
+        "features_extractor_class": FourierNatureCNN,
+        **host,
+        "features_extractor_kwargs": extractor,
+        "net_arch": net_arch if given is None else given,
+    }
+
+
+def _unpack_model(model: Any) -> Parts:
+    optimizer = getattr(model, "ent_coef_optimizer", None)
+    optimizers = {} if optimizer is None else {"ent_coef_optimizer": optimizer}
+    return Parts(modules={"policy": model.policy}, optimizers=optimizers)
+
+
+def _unpack_policy(policy: Any) -> Parts:
+    """Name the networks of an off-policy policy, and ask its critic whether it sees actions."""
+    names = ("actor", "actor_target", "critic", "critic_target")
+    modules = {name: getattr(policy, name) for name in names if hasattr(policy, name)}
+    return Parts(modules=modules, critics={"critic": _ask(policy)})
+
+
+def _ask(policy: Any) -> dict[str, bool]:
+    obs, _ = policy.obs_to_tensor(copy.deepcopy(policy.observation_space).sample())
+    action: Tensor = torch.zeros(1, get_action_dim(policy.action_space), device=policy.device)
+    training = policy.critic.training
+    policy.critic.set_training_mode(False)  # asking must not move batch statistics
+    try:
+        return sees_action(policy.critic, action, lambda action: policy.critic(obs, action))
+    finally:
+        policy.critic.set_training_mode(training)
+
+
+def _has_critic(value: Any) -> bool:
+    return isinstance(getattr(value, "critic", None), ContinuousCritic)
+
+
+register_unpacker(lambda value: isinstance(value, nn.Module) and _has_critic(value), _unpack_policy)
+register_unpacker(
+    lambda value: isinstance(value, BaseAlgorithm) and isinstance(value.policy, nn.Module),
+    _unpack_model,
+)

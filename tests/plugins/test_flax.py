@@ -89,10 +89,10 @@ def test_sac_of_sbx_is_built_trained_saved_and_loaded(tmp_path):
     assert len(report.layers) == 5
     assert [layer.in_optimizers for layer in report.layers] == [1, 1, 1, 0, 0]
     assert [layer.is_target for layer in report.layers] == [False] * 3 + [True] * 2
-    model.learn(60)
+    model.learn(230)
     report = audit(model, show=False)
     assert report.ok, str(report)
-    assert [layer.steps for layer in report.layers][:3] == [30, 30, 30]
+    assert [layer.steps for layer in report.layers][:3] == [200, 200, 200]
 
     obs, action = draw(16, 3), draw(16, 1, seed=1)
     state = model.policy.qf_state

@@ -78,7 +78,7 @@ def test_it_is_built_trained_saved_and_loaded(algorithm, tmp_path):
     assert all(layer.in_optimizers == 1 for layer in online)
     check_networks(model, algorithm)
     before = next(p for n, p in model.policy.named_parameters() if n.endswith("B")).detach().clone()
-    model.learn(160)
+    model.learn(240)
     after = next(p for n, p in model.policy.named_parameters() if n.endswith("B"))
     assert not torch.equal(before, after)
     check_networks(model, algorithm)

@@ -97,13 +97,13 @@ def test_sac_is_built_trained_saved_and_loaded():
 
     collector = collect(algorithm, exploration_noise=True)
     collector.collect(n_step=40, random=True)
-    settings = {"epoch_num_steps": 60, "collection_step_num_env_steps": 1, "batch_size": 16}
+    settings = {"epoch_num_steps": 200, "collection_step_num_env_steps": 1, "batch_size": 16}
     algorithm.run_training(
         OffPolicyTrainerParams(training_collector=collector, **settings, **QUIET)
     )
     report = audit(algorithm, show=False)
     assert report.ok, str(report)
-    assert report.layers[0].steps == 60
+    assert report.layers[0].steps == 200
     again = make_sac()
     again.load_state_dict(algorithm.state_dict())
     for one in (algorithm, again):

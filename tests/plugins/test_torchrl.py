@@ -62,16 +62,16 @@ def test_sac_is_built_trained_saved_and_loaded():
     assert [layer.in_optimizers for layer in report.layers] == [1, 1, 1, 0, 0]
     assert all(layer.spread.fits for layer in report.layers)
     start = loss.qvalue_network_params["module", "front", "B"].detach().clone()
-    for step in range(25):
+    for step in range(200):
         total(loss(draw(seed=step))).backward()
         optimizer.step()
         optimizer.zero_grad()
         loss.move_target()
     moved = (loss.qvalue_network_params["module", "front", "B"] - start).abs().max().item()
-    assert 1e-3 < moved < 0.05
+    assert 1e-3 < moved <= 0.2  # Adam: at most its rate a step
     report = audit(owner, show=False)
     assert report.ok, str(report)
-    assert report.layers[0].steps == 25
+    assert report.layers[0].steps == 200
 
     again = sac()
     again.load_state_dict(loss.state_dict())

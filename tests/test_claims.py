@@ -12,7 +12,7 @@ from lff.stats import read_table
 from lff.stats.claims import judge_learning
 
 ROOT = Path(__file__).parents[1]
-HOSTS = {"sb3": "sb3", "sbx": "flax"}  # and the page of its plug-in
+HOSTS = {"sb3": "sb3", "sbx": "flax", "torchrl": "torchrl", "tianshou": "tianshou"}  # and its page
 
 
 @pytest.mark.parametrize(

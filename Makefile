@@ -17,7 +17,7 @@ demo: $(VENV)/.demo  ## run the main job: SAC without a target network, MLP besi
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open runs/demo/no_target.png; fi
 
 test: $(VENV)/.dev  ## run all tests that need Python packages only
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "not system"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not system"
 
 test-system: $(VENV)/.dev  ## run the tests that need a compiler, a browser or OpenGL
 	$(BIN)/python -m pytest -m system tests

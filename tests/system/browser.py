@@ -7,6 +7,7 @@ import json
 import os
 import select
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -25,6 +26,13 @@ FLAGS = [
     "--remote-debugging-pipe",
 ]
 PATIENCE = 60
+WIRE = """
+import os, sys
+for end, number in zip(sys.argv[1:3], (3, 4)):  # Chromium reads from 3 and answers on 4
+    os.dup2(int(end), number)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+"""Done in a program of its own: a fork of this one would disturb libraries with threads."""
 
 
 class Browser:
@@ -35,15 +43,10 @@ class Browser:
         ours_in, theirs_out = os.pipe()
         theirs_in, ours_out = os.pipe()
         ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 20) for end in (theirs_in, theirs_out)]
-
-        def wire():  # Chromium reads commands from 3 and answers on 4
-            os.dup2(ends[0], 3)
-            os.dup2(ends[1], 4)
-
+        program = [chromium, *FLAGS, f"--user-data-dir={profile}", "about:blank"]
         self.process = subprocess.Popen(
-            [chromium, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
-            preexec_fn=wire,
-            close_fds=False,
+            [sys.executable, "-c", WIRE, *map(str, ends), *program],
+            pass_fds=ends,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

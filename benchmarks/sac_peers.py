@@ -7,11 +7,10 @@ step; everything else as each one has it by default.  Compilation and warm-up ar
 "speed" is our rate over the peer's in the same round.  The last line is one JSON object.
 """
 
-import argparse
-import json
 import tempfile
 
-from turns import Contender, median_and_quartiles, turns
+from race import race
+from turns import turns
 
 GOALS = {"sb3": 2.0, "sbx": 1.3, "cleanrl": 2.0, "leanrl": 1.2}
 TASK = "HalfCheetah-v5"
@@ -69,48 +68,12 @@ def run_child(name: str, *, threads: int, compiled: bool) -> None:
         train(turns(ready_after=STARTS + 50), compiled=name == "leanrl")
 
 
-def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--seconds", type=float, default=2.5, help="length of a slice")
-    parser.add_argument("--peers", nargs="+", choices=tuple(GOALS), default=list(GOALS))
-    parser.add_argument("--eager", action="store_true", help="ours uncompiled")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
-    return parser.parse_args()
-
-
-def main() -> None:
-    arguments = parse_arguments()
-    if arguments.child:
-        run_child(arguments.child, threads=arguments.threads, compiled=not arguments.eager)
-        return
-    flags = ["--threads", str(arguments.threads), *(["--eager"] if arguments.eager else [])]
-    contenders = []
-    for name in ("lff", *arguments.peers):
-        contenders.append(
-            Contender(name, [__file__, "--child", name, *flags], threads=arguments.threads)
-        )
-        print(f"  {name} is warm", flush=True)
-    for number in range(arguments.rounds):
-        shift = number % len(contenders)  # nobody always follows the same one
-        for contender in contenders[shift:] + contenders[:shift]:
-            contender.start(arguments.seconds)
-            contender.finish()
-    ours, *peers = contenders
-    ratios, spread, rates = {}, {}, {}
-    for contender in contenders:
-        contender.stop()
-        rates[contender.name] = round(median_and_quartiles(contender.rates)[0], 1)
-    for peer in peers:
-        speeds = [a / b for a, b in zip(ours.rates, peer.rates, strict=True)]
-        middle, spread[peer.name] = median_and_quartiles(speeds)
-        ratios[peer.name] = round(middle, 3)
-        print(f"  {peer.name:8s} {middle:5.2f}x  quartiles {spread[peer.name]}")
-    met = {name: speed >= GOALS[name] for name, speed in ratios.items()}
-    result = {"ratios": ratios, "spread": spread, "steps_per_second": rates, "met": met}
-    print(json.dumps({**result, "threads": arguments.threads, "rounds": arguments.rounds}))
-
-
 if __name__ == "__main__":
-    main()
+    race(
+        __file__,
+        run_child,
+        goals=GOALS,
+        about=__doc__,
+        threads=2,
+        seconds=2.5,
+    )

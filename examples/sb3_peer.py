@@ -13,13 +13,13 @@ from lff.training.evaluate import evaluate
 class EpisodeSeeds(Wrapper):
     """Starts every training episode from the seed that ours has there."""
 
-    def __init__(self, env, seed):
+    def __init__(self, env, seed, name="train"):
         super().__init__(env)
-        self.seed, self.episode = seed, -1
+        self.seed, self.name, self.episode = seed, name, -1
 
     def reset(self, **_):
         self.episode += 1
-        return self.env.reset(seed=env_seed(self.seed, f"train/{self.episode}"))
+        return self.env.reset(seed=env_seed(self.seed, f"{self.name}/{self.episode}"))
 
 
 class Peer(SAC):

@@ -1,7 +1,7 @@
 """Stable-Baselines3's PPO with the sizes, rates and schedule of one of our configs."""
 
 import torch
-from gymnasium import Wrapper
+from sb3_peer import EpisodeSeeds
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
@@ -12,18 +12,6 @@ from lff.training import PPOTrainConfig
 from lff.training.evaluate import evaluate
 
 
-class EpisodeSeeds(Wrapper):
-    """Starts every training episode from the seed that ours has there."""
-
-    def __init__(self, env, seed):
-        super().__init__(env)
-        self.seed, self.episode = seed, -1
-
-    def reset(self, **_):
-        self.episode += 1
-        return self.env.reset(seed=env_seed(self.seed, f"train/0/{self.episode}"))
-
-
 class PPOPeer(PPO):
     """SB3 does not halve the value loss, and clips the value in another way: leave that out."""
 
@@ -32,7 +20,8 @@ class PPOPeer(PPO):
         algo = run.algo
         assert algo.value_clip is None
         assert algo.advantage_norm == "minibatch"
-        env = EpisodeSeeds(make(run.env, seed=env_seed(run.seed, "train/0")), run.seed)
+        env = make(run.env, seed=env_seed(run.seed, "train/0"))
+        env = EpisodeSeeds(env, run.seed, "train/0")
         super().__init__(
             "MlpPolicy",
             VecNormalize(DummyVecEnv([lambda: env]), gamma=algo.gamma),

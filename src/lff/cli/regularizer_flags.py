@@ -21,11 +21,11 @@ from lff.regularizers.weight_decay import DecayKind
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegularizerFlags:
-    """Regularizers, freely combined; none by default."""
+class CommonRegularizerFlags:
+    """Regularizers that every agent takes, freely combined; none by default."""
 
     regularize: Where | None = None
-    """networks that the flags below work on; both, but the critics for --spectral-norm."""
+    """networks that the flags below work on; both, but the critic for --spectral-norm."""
     weight_decay: float | None = None
     """coefficient of weight decay, on everything but B."""
     decay_kind: DecayKind = "l2"
@@ -40,18 +40,24 @@ class RegularizerFlags:
     """coefficient of the squared distance of B from its start, added to the loss."""
     dropout: float | None = None
     """probability that a unit is dropped, after every nonlinearity of the trunk."""
-    dropout_in_targets: bool = True
-    """drop in the bootstrap too."""
     dropout_when_acting: bool = False
     """drop while acting and evaluating as well: a bug that the paper's runs may have had."""
-    functional: float | None = None
-    """weight of functional regularization, which takes the place of the target network."""
-    functional_lag: int = 1_000
-    """critic updates between two copies of the lagging critics."""
     spectral_norm: bool = False
     """divide the last hidden layer's weight by its largest singular value."""
     layer_norm: bool = False
     """layer norms between hidden layers and their nonlinearities."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegularizerFlags(CommonRegularizerFlags):
+    """Those and what belongs to Q-learning: SAC's."""
+
+    dropout_in_targets: bool = True
+    """drop in the bootstrap too."""
+    functional: float | None = None
+    """weight of functional regularization, which takes the place of the target network."""
+    functional_lag: int = 1_000
+    """critic updates between two copies of the lagging critics."""
     normalize_obs: bool = False
     """normalise observations by their running mean and variance."""
 

@@ -8,11 +8,9 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from lff.algos import PPOConfig
-from lff.cli.regularizer_flags import RegularizerFlags
+from lff.cli.regularizer_flags import CommonRegularizerFlags, RegularizerFlags
 from lff.cli.train import chosen_trackers, compiled, run_to_end
 from lff.envs.dimensions import dimensions
-from lff.regularizers.base import Where
-from lff.regularizers.weight_decay import DecayKind
 from lff.training import PPOTrainConfig
 from lff.training.ppo_config import VectorKind
 from lff.training.ppo_presets import ppo_config, ppo_preset
@@ -20,31 +18,8 @@ from lff.training.presets import NetName, PresetName
 
 
 @dataclass(frozen=True, kw_only=True)
-class PPORegularizerFlags:
+class PPORegularizerFlags(CommonRegularizerFlags):
     """Regularizers; those of Q-learning are not among them."""
-
-    regularize: Where | None = None
-    """networks that the flags below work on; both, but the critic for --spectral-norm."""
-    weight_decay: float | None = None
-    """coefficient of weight decay, on everything but B."""
-    decay_kind: DecayKind = "l2"
-    """form of --weight-decay and --b-decay: Adam's own, AdamW's, or L1."""
-    decay_biases: bool = True
-    """let --weight-decay decay biases and layer norms too."""
-    b_lr: float | None = None
-    """learning rate of B."""
-    b_decay: float | None = None
-    """coefficient of the decay of B."""
-    b_anchor: float | None = None
-    """coefficient of the squared distance of B from its start, added to the loss."""
-    dropout: float | None = None
-    """probability that a unit is dropped in the losses, after every nonlinearity of the trunk."""
-    dropout_when_acting: bool = False
-    """drop while acting and evaluating as well: a bug that the paper's runs may have had."""
-    spectral_norm: bool = False
-    """divide the last hidden layer's weight by its largest singular value."""
-    layer_norm: bool = False
-    """layer norms between hidden layers and their nonlinearities."""
 
     def add_to(self, config: PPOConfig) -> PPOConfig:
         """Return the agent's config with these regularizers."""

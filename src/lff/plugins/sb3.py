@@ -18,7 +18,7 @@ The policies of TD3 serve DDPG, too, those of PPO serve A2C.
 import copy
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 import torch
 from torch import Tensor, nn
@@ -48,12 +48,8 @@ Networks = Literal["both", "critic", "actor"]
 Config = TypeVar("Config", Fourier, Fourier2d)
 
 
-class LFFSACPolicy(SACPolicy):
-    """SAC's policy: B acts on s in the actor and on (s, a) in each critic.
-
-    ``policy_kwargs`` are SB3's and ``fourier``, a dict of the fields of :class:`lff.Fourier`, and
-    ``networks``: where the front stands ("both", "critic", "actor").
-    """
+class _OffPolicy(nn.Module):
+    """What the policies of SAC and TD3 have in common; stands before the host's class."""
 
     def __init__(
         self,
@@ -69,6 +65,24 @@ class LFFSACPolicy(SACPolicy):
         _remember(self, fourier, networks)
         _check_separate(host)
         super().__init__(observation_space, action_space, lr_schedule, **host)
+
+    def make_critic(
+        self, features_extractor: BaseFeaturesExtractor | None = None
+    ) -> ContinuousCritic:
+        """Return SB3's critics, each behind a front of its own on (s, a)."""
+        return _embed_critics(self, super().make_critic(features_extractor))  # type: ignore[misc]
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        own: dict[str, Any] = super()._get_constructor_parameters()  # type: ignore[misc]
+        return own | _remembered(self)
+
+
+class LFFSACPolicy(_OffPolicy, SACPolicy):
+    """SAC's policy: B acts on s in the actor and on (s, a) in each critic.
+
+    ``policy_kwargs`` are SB3's and ``fourier``, a dict of the fields of :class:`lff.Fourier`, and
+    ``networks``: where the front stands ("both", "critic", "actor").
+    """
 
     def make_actor(self, features_extractor: BaseFeaturesExtractor | None = None) -> SACActor:
         """Return SB3's actor, its first layer behind the front."""
@@ -76,51 +90,18 @@ class LFFSACPolicy(SACPolicy):
         _embed(self, "actor", actor.latent_pi, "net_arch of the actor")
         return actor
 
-    def make_critic(
-        self, features_extractor: BaseFeaturesExtractor | None = None
-    ) -> ContinuousCritic:
-        """Return SB3's critics, each behind a front of its own on (s, a)."""
-        return _embed_critics(self, super().make_critic(features_extractor))
 
-    def _get_constructor_parameters(self) -> dict[str, Any]:
-        return super()._get_constructor_parameters() | _remembered(self)
-
-
-class LFFTD3Policy(TD3Policy):
+class LFFTD3Policy(_OffPolicy, TD3Policy):
     """TD3's and DDPG's policy: B acts on s in the actor and on (s, a) in each critic.
 
     ``policy_kwargs`` as for :class:`LFFSACPolicy`.
     """
-
-    def __init__(
-        self,
-        observation_space: Any,
-        action_space: Any,
-        lr_schedule: Any,
-        *,
-        fourier: Fourier | Mapping[str, Any] | None = None,
-        networks: Networks = "both",
-        **host: Any,
-    ) -> None:
-        """Build the host's policy with the front in its networks."""
-        _remember(self, fourier, networks)
-        _check_separate(host)
-        super().__init__(observation_space, action_space, lr_schedule, **host)
 
     def make_actor(self, features_extractor: BaseFeaturesExtractor | None = None) -> TD3Actor:
         """Return SB3's actor, its first layer behind the front."""
         actor = super().make_actor(features_extractor)
         _embed(self, "actor", actor.mu, "net_arch of the actor")
         return actor
-
-    def make_critic(
-        self, features_extractor: BaseFeaturesExtractor | None = None
-    ) -> ContinuousCritic:
-        """Return SB3's critics, each behind a front of its own on (s, a)."""
-        return _embed_critics(self, super().make_critic(features_extractor))
-
-    def _get_constructor_parameters(self) -> dict[str, Any]:
-        return super()._get_constructor_parameters() | _remembered(self)
 
 
 class LFFPPOPolicy(ActorCriticPolicy):
@@ -199,74 +180,49 @@ class FourierNatureCNN(NatureCNN):
         insert_front(self.cnn, _config(Fourier2d, fourier))
 
 
-class LFFSACCnnPolicy(SACPolicy):
+class _OnPixels(nn.Module):
+    """What the policies from images have in common; stands before the host's class."""
+
+    hidden: ClassVar[tuple[int, ...]] = ()
+    """The layers that SB3's own CnnPolicy has behind its convolutions."""
+    critics_apart: ClassVar[bool] = False
+    """Whether the critics must have an encoder of their own."""
+
+    def __init__(
+        self,
+        observation_space: Any,
+        action_space: Any,
+        lr_schedule: Any,
+        *,
+        fourier: Fourier2d | Mapping[str, Any] | None = None,
+        **host: Any,
+    ) -> None:
+        """Build the host's policy on the Fourier features of every pixel."""
+        if self.critics_apart:
+            _check_separate(host)
+        host = _on_pixels(fourier, host, net_arch=[*self.hidden])
+        super().__init__(observation_space, action_space, lr_schedule, **host)
+
+
+class _OffPolicyOnPixels(_OnPixels):
+    hidden = (256, 256)
+    critics_apart = True
+
+
+class LFFSACCnnPolicy(_OffPolicyOnPixels, SACPolicy):
     """SAC from images: ``fourier`` has the fields of :class:`lff.nn.Fourier2d`, per pixel."""
 
-    def __init__(
-        self,
-        observation_space: Any,
-        action_space: Any,
-        lr_schedule: Any,
-        *,
-        fourier: Fourier2d | Mapping[str, Any] | None = None,
-        **host: Any,
-    ) -> None:
-        """Build the host's policy on the Fourier features of every pixel."""
-        _check_separate(host)
-        host = _on_pixels(fourier, host, net_arch=[256, 256])
-        super().__init__(observation_space, action_space, lr_schedule, **host)
 
-
-class LFFTD3CnnPolicy(TD3Policy):
+class LFFTD3CnnPolicy(_OffPolicyOnPixels, TD3Policy):
     """TD3 and DDPG from images; ``fourier`` as for :class:`LFFSACCnnPolicy`."""
 
-    def __init__(
-        self,
-        observation_space: Any,
-        action_space: Any,
-        lr_schedule: Any,
-        *,
-        fourier: Fourier2d | Mapping[str, Any] | None = None,
-        **host: Any,
-    ) -> None:
-        """Build the host's policy on the Fourier features of every pixel."""
-        _check_separate(host)
-        host = _on_pixels(fourier, host, net_arch=[256, 256])
-        super().__init__(observation_space, action_space, lr_schedule, **host)
 
-
-class LFFPPOCnnPolicy(ActorCriticPolicy):
+class LFFPPOCnnPolicy(_OnPixels, ActorCriticPolicy):
     """PPO and A2C from images, one encoder for both; ``fourier`` as above."""
 
-    def __init__(
-        self,
-        observation_space: Any,
-        action_space: Any,
-        lr_schedule: Any,
-        *,
-        fourier: Fourier2d | Mapping[str, Any] | None = None,
-        **host: Any,
-    ) -> None:
-        """Build the host's policy on the Fourier features of every pixel."""
-        host = _on_pixels(fourier, host, net_arch=[])
-        super().__init__(observation_space, action_space, lr_schedule, **host)
 
-
-class LFFDQNCnnPolicy(DQNPolicy):
+class LFFDQNCnnPolicy(_OnPixels, DQNPolicy):
     """DQN from images; ``fourier`` as for :class:`LFFSACCnnPolicy`."""
-
-    def __init__(
-        self,
-        observation_space: Any,
-        action_space: Any,
-        lr_schedule: Any,
-        *,
-        fourier: Fourier2d | Mapping[str, Any] | None = None,
-        **host: Any,
-    ) -> None:
-        """Build the host's policy on the Fourier features of every pixel."""
-        host = _on_pixels(fourier, host, net_arch=[])
-        super().__init__(observation_space, action_space, lr_schedule, **host)
 
 
 def _config(kind: type[Config], given: Any) -> Config:

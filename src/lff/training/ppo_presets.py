@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from lff.algos import PPOConfig
-from lff.algos.ppo import AdvantageNorm
+from lff.algos.ppo_config import AdvantageNorm
 from lff.core.checks import check_choice
 from lff.core.errors import BadInputError
 from lff.nn import (

@@ -7,7 +7,7 @@ WORKERS ?= 3
 SETUP := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-system check format docs bench figures clean
+.PHONY: help demo test test-system check format docs bench figures claims clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -50,8 +50,8 @@ bench: $(VENV)/.dev  ## measure the speed of the layer and of training against p
 	$(BIN)/python benchmarks/side_by_side.py
 
 figures: $(VENV)/.dev  ## run the studies again: tables to results/, pictures to docs/images/
-	$(BIN)/lff experiment run fig1 fig2 fig6 fig8 fig13 fig16 fig16b fig3bc fig4-left new-dynamics
-	$(BIN)/lff experiment plot fig1 fig2 fig6 fig8 fig13 fig16 fig16b fig3bc fig4-left new-dynamics
+	$(BIN)/lff experiment run fig1 fig2 fig6 fig8 fig11 fig11-sac fig13 fig16 fig16b fig3bc fig4-left new-dynamics
+	$(BIN)/lff experiment plot fig1 fig2 fig6 fig8 fig11 fig11-sac fig13 fig16 fig16b fig3bc fig4-left new-dynamics
 	$(BIN)/python examples/drop_in.py --out runs/figures
 	$(BIN)/python examples/cheetah_run.py --out runs/figures
 	$(BIN)/python examples/fast_render.py --out runs/figures
@@ -59,6 +59,11 @@ figures: $(VENV)/.dev  ## run the studies again: tables to results/, pictures to
 	mkdir -p results docs/images
 	cp runs/figures/*.csv runs/figures/*.json results/
 	cp runs/figures/*.png docs/images/
+	$(MAKE) claims
+
+claims: $(VENV)/.dev  ## judge all claims by the committed tables again: docs/claims.md
+	$(BIN)/lff experiment verdict --all --markdown > docs/.claims.md
+	mv docs/.claims.md docs/claims.md
 
 clean:  ## remove everything that can be made again
 	rm -rf $(VENV) docs/_build runs .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

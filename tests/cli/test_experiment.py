@@ -62,7 +62,10 @@ def test_running_again_does_nothing_and_keeps_every_byte(fig1, places, cli):
     assert table.read_bytes() == before
 
 
-@pytest.mark.parametrize("words", [("verdict", "fig1"), ("verdict", "--all"), ("list",)])
+@pytest.mark.parametrize(
+    "words",
+    [("verdict", "fig1"), ("verdict", "--all"), ("verdict", "--all", "--markdown"), ("list",)],
+)
 def test_tables_are_judged_without_torch(fig1, places, words):
     command = [sys.executable, "-c", WITHOUT_TORCH, "experiment", *words]
     command += options(places, "results") if words[0] == "verdict" else []

@@ -163,6 +163,7 @@ def verdict(
     /,
     *,
     all: bool = False,
+    markdown: bool = False,
     scale: ScaleName | None = None,
     results: Path = RESULTS,
 ) -> None:
@@ -171,6 +172,7 @@ def verdict(
     Args:
         names: which.
         all: every experiment that has a table.
+        markdown: print one page of tables, as docs/claims.md.
         scale: of which scale; the largest there is if not given.
         results: where tables are.
     """
@@ -178,9 +180,15 @@ def verdict(
         remedy = "lff experiment verdict fig8, or --all"
         raise BadInputError("experiments", names, "named, or --all alone", remedy)
     chosen = [find_experiment(name) for name in names] or [*list_experiments().values()]
+    if all:
+        chosen = [one for one in chosen if find_table(results, one.name, scale)]
+    if markdown:
+        from lff.cli.report import entry_of
+        from lff.report.claims_page import claims_page
+
+        print(claims_page(entry_of(one.name, results, scale) for one in chosen), end="")  # noqa: T201
+        return
     for experiment in chosen:
-        if all and find_table(results, experiment.name, scale) is None:
-            continue
         found, path = need_table(results, experiment.name, scale)
         print_verdicts(experiment, read_table(path), found, read_provenance(path))
 

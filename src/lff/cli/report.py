@@ -58,7 +58,7 @@ def _experiment(
     find_experiment(name)
     need_table(results, name, scale)
     check_replaceable(path, force=force)
-    entry = _entry(name, results, scale)
+    entry = entry_of(name, results, scale)
     assert entry.scale is not None
     text = experiment_page(
         entry.experiment,
@@ -102,12 +102,13 @@ def _site(
 
     if folder.exists() and not folder.is_dir():
         raise BadInputError("out", str(folder), "a folder with --all", "use another name")
-    entries = [_entry(name, results, scale) for name in list_experiments()]
+    entries = [entry_of(name, results, scale) for name in list_experiments()]
     paths = write_site(folder, entries, force=force)
     print(f"{paths[-1]}: {len(paths) - 1} of {len(entries)} experiments have been run")  # noqa: T201
 
 
-def _entry(name: str, results: Path, scale: ScaleName | None) -> "Entry":
+def entry_of(name: str, results: Path, scale: ScaleName | None) -> "Entry":
+    """Return an experiment with its table and the verdicts on its claims, if it has a table."""
     from lff.experiments import find_experiment
     from lff.experiments.gathering import find_table, read_provenance
     from lff.report import Entry

@@ -20,6 +20,7 @@ from lff.experiments.training import (
     EPISODE,
     TRIED_STEPS,
     TRIED_UPDATES,
+    as_in_training,
     play_step,
     read_run,
     report_to,
@@ -65,16 +66,20 @@ class PPOJob:
     def measure(self) -> Cost:
         """Time some steps of the simulator, some actions and some updates."""
         config, algo = self.config, self.config.algo
+        as_in_training(config.threads)
+        g = torch.Generator().manual_seed(0)
         env = make(config.env, seed=0, action_repeat=config.action_repeat)
         obs_dim, action_dim = (
             int(np.prod(space.shape)) for space in (env.observation_space, env.action_space)
         )
-        agent = PPO(algo, obs_dim, action_dim, generator=torch.Generator().manual_seed(0))
+        agent = PPO(algo, obs_dim, action_dim, generator=g)
         rollout = Rollout(algo.rollout_steps, envs=1, obs_dim=obs_dim, action_dim=action_dim)
+        for name in ("obs", "next_obs", "action", "reward"):
+            getattr(rollout, name).normal_(generator=g)
         rollout.valid.fill_(value=True)
         sample, _ = agent.prepare(rollout)
         rows = torch.arange(algo.batch_size)
-        masks = agent.draw_masks(torch.Generator().manual_seed(0), size=algo.batch_size)
+        masks = agent.draw_masks(g, size=algo.batch_size)
         update = seconds_of(lambda: agent.update(sample, rows, masks), TRIED_UPDATES)
         obs, _ = env.reset(seed=0)
         act = seconds_of(lambda: agent.act(torch.from_numpy(obs)), TRIED_UPDATES)

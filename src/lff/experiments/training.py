@@ -60,12 +60,12 @@ class TrainJob:
     def measure(self) -> Cost:
         """Time some steps of the simulator and some updates."""
         config = self.config
+        as_in_training(config.threads)
         env = make(config.env, seed=0, action_repeat=config.action_repeat, view=config.view)
         action_dim = int(np.prod(env.action_space.shape))
         g = torch.Generator().manual_seed(0)
         agent = SAC(config.algo, env.observation_space.shape, action_dim, generator=g)
         batch = _random_batch(g, agent)
-        agent.update(batch, agent.draw_noise(g))
         update = seconds_of(lambda: agent.update(batch, agent.draw_noise(g)), TRIED_UPDATES)
         obs, _ = env.reset(seed=0)
         act = seconds_of(lambda: agent.act(torch.from_numpy(obs)), TRIED_UPDATES)
@@ -155,8 +155,15 @@ def report_to(steps: int, tell: Tell, *, letter: str = "Q") -> Any:
     return watch
 
 
+def as_in_training(threads: int) -> None:
+    """Set torch as a run does, before something is timed for it."""
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(True)
+
+
 def seconds_of(do: Any, times: int) -> float:
-    """Return the seconds that one call takes, mean over some."""
+    """Return the seconds that one call takes, mean over some; a first one is not counted."""
+    do()
     start = time.perf_counter()
     for _ in range(times):
         do()

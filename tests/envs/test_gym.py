@@ -1,11 +1,14 @@
 """Gymnasium's environments and a user's own, through the adapter."""
 
+import math
+
 import gymnasium
+import mujoco
 import numpy as np
 import pytest
 
 from lff.core import BadInputError
-from lff.envs import make
+from lff.envs import gym, make
 from tests.envs.rollout import actions_for, assert_plain, assert_same, play
 
 MUJOCO = (
@@ -144,3 +147,22 @@ def test_bad_task_gets_a_remedy(task, message):
 def test_homemade_without_pictures():
     with pytest.raises(BadInputError, match="rgb_array"):
         make("tests.envs.homemade:plain", seed=0, render=True)
+
+
+def test_a_simulator_starts_without_a_word(capfd, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make("gym/HalfCheetah-v5", seed=0).close()
+    assert capfd.readouterr() == ("", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_notices_of_the_simulator_become_warnings(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"
+    )
+    data = mujoco.MjData(model)
+    data.qacc[:] = data.qpos[:] = math.nan
+    with gym.known_notice_left_out(), pytest.warns(RuntimeWarning, match="MuJoCo: .*unstable"):
+        mujoco.mj_step(model, data)
+    assert mujoco.get_mju_user_warning() is None

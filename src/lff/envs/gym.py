@@ -10,7 +10,9 @@ what it is, so ``can_save_state`` is False unless they have ``get_state`` and ``
 """
 
 import atexit
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import gymnasium
@@ -35,7 +37,8 @@ def make(task: str, *, seed: int, action_repeat: int = 1, render: bool = False) 
     try:
         if render and _is_mujoco(task):
             rendering.choose_backend()
-        env = gymnasium.make(task, render_mode=mode, disable_env_checker=True)
+        with known_notice_left_out() if _is_mujoco(task) else nullcontext():
+            env = gymnasium.make(task, render_mode=mode, disable_env_checker=True)
     except gymnasium.error.UnregisteredEnv as error:
         raise unknown_task("gym", task, gymnasium.registry, of="Gymnasium") from error
     except (gymnasium.error.DependencyNotInstalled, ModuleNotFoundError) as error:
@@ -187,6 +190,26 @@ def _wrappers(env: gymnasium.Env[Any, Any]) -> list[gymnasium.Env[Any, Any]]:
         found.append(env)
         env = env.env
     return found
+
+
+@contextmanager
+def known_notice_left_out() -> Iterator[None]:
+    """MuJoCo says at every start that Gymnasium's cheetah uses an old attribute; nobody can act.
+
+    It says so on the console and in MUJOCO_LOG.TXT; what else it has to say becomes a warning.
+    """
+    import mujoco
+
+    def tell(message: str) -> None:
+        if "'settotalmass' is deprecated" not in message:
+            warnings.warn(f"MuJoCo: {message.strip()}", RuntimeWarning, stacklevel=2)
+
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(tell)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
 
 
 def _is_mujoco(task: str) -> bool:

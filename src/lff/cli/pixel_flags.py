@@ -4,6 +4,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
+from lff.cli.run_flags import NetworkFlags
 from lff.core.checks import check_choice
 from lff.core.errors import BadInputError
 from lff.envs.views import PixelView
@@ -65,10 +66,11 @@ def pixel_net(name: str) -> PixelNetName:
     return cast(PixelNetName, name)
 
 
-def refuse_state_flags(given: dict[str, Any], env: str) -> None:
+def refuse_state_flags(networks: NetworkFlags, env: str) -> None:
     """Refuse flags that mean nothing on a task seen through a camera."""
     for name in STATE_ONLY:
-        if given.get(name) is not None:
+        value = getattr(networks, name)
+        if value is not None:
             flag = "--" + name.replace("_", "-")
             remedy = "drop it: actor and critics share one encoder"
-            raise BadInputError(flag, given[name], f"left out for {env}", remedy)
+            raise BadInputError(flag, value, f"left out for {env}", remedy)

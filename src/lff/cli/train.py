@@ -12,13 +12,13 @@ from lff.algos import NoTarget, PolyakTarget, SACConfig
 from lff.cli.pixel_flags import PixelFlags, pixel_net, refuse_state_flags
 from lff.cli.progress import progress
 from lff.cli.regularizer_flags import RegularizerFlags
+from lff.cli.run_flags import NetworkFlags, RunFlags
 from lff.cli.show import print_networks, print_summary
 from lff.core.checks import check_choice
 from lff.core.config import to_dict
 from lff.core.errors import BadInputError
 from lff.envs import is_seen
 from lff.envs.dimensions import dimensions
-from lff.store import RunDir
 from lff.training import (
     AnyTrainConfig,
     Loop,
@@ -44,13 +44,7 @@ def train(
     seed: int = 0,
     preset_: Annotated[PresetName, tyro.conf.arg(name="preset")] = "laptop",
     net: NetName | PixelNetName = "lff",
-    actor_net: NetName | None = None,
-    critic_net: NetName | None = None,
-    sigma: float | None = None,
-    actor_sigma: float | None = None,
-    critic_sigma: float | None = None,
-    fourier_dim: int | None = None,
-    hidden_dim: int | None = None,
+    networks: Annotated[NetworkFlags, tyro.conf.arg(name="")] = NetworkFlags(),  # noqa: B008  frozen
     lr: float | None = None,
     batch_size: int | None = None,
     gamma: float = 0.99,
@@ -63,17 +57,7 @@ def train(
     warmup_steps: int | None = None,
     replay_capacity: int | None = None,
     updates_per_step: int | None = None,
-    eval_every: int | None = None,
-    eval_episodes: int | None = None,
-    log_every: int = 1_000,
-    checkpoint_every: int = 10_000,
-    compile: Literal["auto", "on", "off"] = "auto",
-    threads: int = 1,
-    device: str = "cpu",
-    reference_episodes: int = 3,
-    tensorboard: bool = False,
-    wandb: str | None = None,
-    mlflow: str | None = None,
+    run: Annotated[RunFlags, tyro.conf.arg(name="")] = RunFlags(),  # noqa: B008  frozen
     pixels: Annotated[PixelFlags, tyro.conf.arg(name="")] = PixelFlags(),  # noqa: B008  frozen
     regularizers: Annotated[RegularizerFlags, tyro.conf.arg(name="")] = RegularizerFlags(),  # noqa: B008  frozen
 ) -> None:
@@ -91,13 +75,7 @@ def train(
         preset_: sizes, rates and schedule; lff presets lists them.
         net: network of actor and critic; from pixels, the encoder: lff, cnn (of equal size),
             cnn-vanilla, cnn-readme, fixed-b, no-concat or per-frame.
-        actor_net: network of the actor alone.
-        critic_net: network of the critics alone.
-        sigma: standard deviation of B at the start, instead of the preset's.
-        actor_sigma: the same for the actor alone.
-        critic_sigma: the same for the critics alone.
-        fourier_dim: number of Fourier features, instead of the preset's.
-        hidden_dim: width of the hidden layers, instead of the preset's.
+        networks: docs/networks.md has them all.
         lr: learning rate of actor and critics, instead of the preset's.
         batch_size: transitions per update, instead of the preset's.
         gamma: discount.
@@ -110,26 +88,15 @@ def train(
         warmup_steps: steps with random actions before the first update, instead of the preset's.
         replay_capacity: transitions kept, instead of the preset's; older ones leave the disk too.
         updates_per_step: updates per action, instead of the preset's.
-        eval_every: steps between evaluations, instead of the preset's.
-        eval_episodes: episodes of an evaluation, instead of the preset's.
-        log_every: steps between rows of metrics.
-        checkpoint_every: steps between checkpoints.
-        compile: run the update as one compiled graph; auto if the run is long enough.
-        threads: threads of torch.
-        device: where networks live and learn: cpu, cuda or cuda:N.
-        reference_episodes: episodes of the random and the zero policy, played once; 0 for none.
-        tensorboard: also write TensorBoard's event files, into RUN/tensorboard.
-        wandb: also log to this W&B project; offline unless WANDB_MODE=online.
-        mlflow: also log to this MLflow server, or to a SQLite store in this folder.
+        run: docs/training.md says what is written when.
         pixels: docs/pixels.md has pictures.
         regularizers: docs/regularizers.md has the formulas.
     """
     if algo != "sac":  # main has looked for it there
         raise BadInputError("algo", algo, "the first word", f"write lff train {algo} --env ...")
     given: dict[str, Any] = {
-        "sigma": sigma,
-        "fourier_dim": fourier_dim,
-        "hidden_dim": hidden_dim,
+        **networks.sizes,
+        **run.evaluation,
         "lr": lr,
         "batch_size": batch_size,
         "steps": steps,
@@ -137,25 +104,17 @@ def train(
         "warmup_steps": warmup_steps,
         "replay_capacity": replay_capacity,
         "updates_per_step": updates_per_step,
-        "eval_every": eval_every,
-        "eval_episodes": eval_episodes,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    own: dict[str, Any] = {
-        "actor_net": actor_net,
-        "critic_net": critic_net,
-        "actor_sigma": actor_sigma,
-        "critic_sigma": critic_sigma,
-    }
     chosen: Preset | PixelPreset
     if is_seen(env):
-        refuse_state_flags(own, env)
+        refuse_state_flags(networks, env)
         seen = pixels.change(dataclasses.replace(pixel_preset(preset_, env), **given))
         agent, view, chosen = seen.agent(pixel_net(net)), pixels.view(seen), seen
     else:
         pixels.refuse(env)
         chosen = dataclasses.replace(preset(preset_, env), **given)
-        agent, view = _from_state(chosen, env, net, **own), None
+        agent, view = _from_state(chosen, env, net, networks), None
     if target == "none":
         agent = dataclasses.replace(agent, target=NoTarget())
     elif view is not None and tau is None and regularizers.functional is not None:
@@ -185,56 +144,27 @@ def train(
         updates_per_step=chosen.updates_per_step,
         eval_every=chosen.eval_every,
         eval_episodes=chosen.eval_episodes,
-        log_every=log_every,
-        checkpoint_every=checkpoint_every,
-        compile=compiled(compile, dir, worth=long),
-        threads=threads,
-        device=device,
+        compile=run.compiled(dir, worth=long),
         view=view,
+        **run.schedule,
     )
-    trackers = chosen_trackers(tensorboard=tensorboard, wandb=wandb, mlflow=mlflow)
-    run_to_end(config, dir, trackers, reference_episodes=reference_episodes)
+    run_to_end(config, dir, run.trackers, reference_episodes=run.reference_episodes)
 
 
-def _from_state(
-    chosen: Preset,
-    env: str,
-    net: str,
-    *,
-    actor_net: NetName | None,
-    critic_net: NetName | None,
-    actor_sigma: float | None,
-    critic_sigma: float | None,
-) -> SACConfig:
+def _from_state(chosen: Preset, env: str, net: str, networks: NetworkFlags) -> SACConfig:
     """Return the agent of a task that observes numbers."""
     check_choice("net", net, get_args(NetName))
     obs_dim, action_dim = dimensions(env)
     name = cast(NetName, net)
     return sac_config(
         chosen,
-        actor=actor_net or name,
-        critic=critic_net or name,
+        actor=networks.actor_net or name,
+        critic=networks.critic_net or name,
         obs_dim=obs_dim,
         action_dim=action_dim,
-        actor_sigma=actor_sigma,
-        critic_sigma=critic_sigma,
+        actor_sigma=networks.actor_sigma,
+        critic_sigma=networks.critic_sigma,
     )
-
-
-def chosen_trackers(*, tensorboard: bool, wandb: str | None, mlflow: str | None) -> Trackers:
-    """Return the trackers; a folder by its full name, since resume may be called from elsewhere."""
-    if mlflow and "://" not in mlflow:
-        mlflow = str(Path(mlflow).resolve())
-    return Trackers(tensorboard=tensorboard, wandb=wandb, mlflow=mlflow)
-
-
-def compiled(wanted: Literal["auto", "on", "off"], folder: Path, *, worth: bool) -> bool:
-    """Return whether to compile: as asked, else as the run began, else by length and compiler."""
-    if wanted != "auto":
-        return wanted == "on"
-    if RunDir(folder).status != "empty":
-        return bool(RunDir(folder).config.get("compile", False))
-    return worth and find_compiler() is not None
 
 
 def run_to_end(

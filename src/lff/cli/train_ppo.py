@@ -3,13 +3,14 @@
 import dataclasses
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import tyro
 
 from lff.algos import PPOConfig
 from lff.cli.regularizer_flags import CommonRegularizerFlags, RegularizerFlags
-from lff.cli.train import chosen_trackers, compiled, run_to_end
+from lff.cli.run_flags import NetworkFlags, RunFlags
+from lff.cli.train import run_to_end
 from lff.envs.dimensions import dimensions
 from lff.training import PPOTrainConfig
 from lff.training.ppo_config import VectorKind
@@ -35,13 +36,7 @@ def train_ppo(
     seed: int = 0,
     preset_: Annotated[PresetName, tyro.conf.arg(name="preset")] = "laptop",
     net: NetName = "lff",
-    actor_net: NetName | None = None,
-    critic_net: NetName | None = None,
-    sigma: float | None = None,
-    actor_sigma: float | None = None,
-    critic_sigma: float | None = None,
-    fourier_dim: int | None = None,
-    hidden_dim: int | None = None,
+    networks: Annotated[NetworkFlags, tyro.conf.arg(name="")] = NetworkFlags(),  # noqa: B008  frozen
     num_envs: int | None = None,
     vector: VectorKind = "inside",
     lr: float | None = None,
@@ -59,17 +54,7 @@ def train_ppo(
     normalize_obs: bool = True,
     normalize_reward: bool = True,
     action_repeat: int = 1,
-    eval_every: int | None = None,
-    eval_episodes: int | None = None,
-    log_every: int = 2_000,
-    checkpoint_every: int = 10_000,
-    compile: Literal["auto", "on", "off"] = "auto",
-    threads: int = 1,
-    device: str = "cpu",
-    reference_episodes: int = 3,
-    tensorboard: bool = False,
-    wandb: str | None = None,
-    mlflow: str | None = None,
+    run: Annotated[RunFlags, tyro.conf.arg(name="")] = RunFlags(log_every=2_000),  # noqa: B008  frozen
     regularizers: Annotated[PPORegularizerFlags, tyro.conf.arg(name="")] = PPORegularizerFlags(),  # noqa: B008  frozen
 ) -> None:
     """Train PPO; running the same command again resumes or does nothing.
@@ -81,13 +66,7 @@ def train_ppo(
         seed: the one seed of everything random.
         preset_: sizes, rates and schedule; lff presets list --algo ppo.
         net: network of actor and critic; authors-readme has an MLP actor unless --actor-net.
-        actor_net: network of the actor alone.
-        critic_net: network of the critic alone.
-        sigma: standard deviation of B at the start, instead of the preset's.
-        actor_sigma: the same for the actor alone.
-        critic_sigma: the same for the critic alone.
-        fourier_dim: number of Fourier features, instead of the preset's.
-        hidden_dim: width of the hidden layers, instead of the preset's.
+        networks: docs/networks.md has them all.
         num_envs: environments stepped together, a divisor of the rollout, instead of the preset's.
         vector: whether they live inside this process or in processes of their own.
         lr: learning rate, instead of the preset's.
@@ -105,31 +84,18 @@ def train_ppo(
         normalize_obs: normalise observations by their running mean and variance.
         normalize_reward: divide rewards by the running spread of their discounted sum.
         action_repeat: frames that each action is played for.
-        eval_every: steps between evaluations, instead of the preset's.
-        eval_episodes: episodes of an evaluation, instead of the preset's.
-        log_every: steps between rows of metrics.
-        checkpoint_every: steps between checkpoints.
-        compile: run the update as one compiled graph; auto if the run is long enough.
-        threads: threads of torch.
-        device: where networks live and learn: cpu, cuda or cuda:N.
-        reference_episodes: episodes of the random and the zero policy, played once; 0 for none.
-        tensorboard: also write TensorBoard's event files, into RUN/tensorboard.
-        wandb: also log to this W&B project; offline unless WANDB_MODE=online.
-        mlflow: also log to this MLflow server, or to a SQLite store in this folder.
+        run: docs/training.md says what is written when.
         regularizers: docs/regularizers.md has the formulas.
     """
     given: dict[str, Any] = {
-        "sigma": sigma,
-        "fourier_dim": fourier_dim,
-        "hidden_dim": hidden_dim,
+        **networks.sizes,
+        **run.evaluation,
         "num_envs": num_envs,
         "lr": lr,
         "rollout_steps": rollout_steps,
         "epochs": epochs,
         "batch_size": batch_size,
         "steps": steps,
-        "eval_every": eval_every,
-        "eval_episodes": eval_episodes,
     }
     chosen = ppo_preset(preset_)
     chosen = dataclasses.replace(chosen, **{n: v for n, v in given.items() if v is not None})
@@ -137,12 +103,12 @@ def train_ppo(
     agent = ppo_config(
         chosen,
         net=net,
-        actor=actor_net,
-        critic=critic_net,
+        actor=networks.actor_net,
+        critic=networks.critic_net,
         obs_dim=obs_dim,
         action_dim=action_dim,
-        actor_sigma=actor_sigma,
-        critic_sigma=critic_sigma,
+        actor_sigma=networks.actor_sigma,
+        critic_sigma=networks.critic_sigma,
     )
     agent = dataclasses.replace(
         agent,
@@ -167,12 +133,8 @@ def train_ppo(
         action_repeat=action_repeat,
         eval_every=chosen.eval_every,
         eval_episodes=chosen.eval_episodes,
-        log_every=log_every,
-        checkpoint_every=checkpoint_every,
-        threads=threads,
-        device=device,
+        **run.schedule,
     )
-    wanted = compiled(compile, dir, worth=config.worth_compiling)
+    wanted = run.compiled(dir, worth=config.worth_compiling)
     config = dataclasses.replace(config, compile=wanted)
-    trackers = chosen_trackers(tensorboard=tensorboard, wandb=wandb, mlflow=mlflow)
-    run_to_end(config, dir, trackers, reference_episodes=reference_episodes)
+    run_to_end(config, dir, run.trackers, reference_episodes=run.reference_episodes)

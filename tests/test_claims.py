@@ -1,5 +1,6 @@
 """The verdicts in README and on the pages are the ones that the committed tables give."""
 
+import re
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -67,6 +68,7 @@ def test_the_page_of_a_plug_in_states_the_computed_verdict(host, page):
         ("fig6", "C-6a"),
         ("fig8", "C-8a"),
         ("fig8", "C-8b"),
+        ("fig11", "C-11a"),
         ("fig13", "C-13a"),
         ("fig13", "C-13b"),
         ("fig16", "C-16a"),
@@ -82,6 +84,19 @@ def test_readme_states_the_verdict_of_an_experiment(name, claim):
     assert f"`lff experiment run {name}`" in line
     numbers = verdict.because.split(": ")[-1].partition(", margin")[0]
     assert numbers in line.replace("\\|", "|")
+
+
+@pytest.mark.parametrize("claim", ["C-11a", "C-11b", "C-11c", "C-11d"])
+def test_the_page_on_ppo_states_the_verdict_and_the_numbers_of_each_task(claim):
+    rows = read_table(need_table(ROOT / "results", "fig11", "laptop")[1])
+    (found,) = (c for c in find_experiment("fig11").claims if c.name == claim)
+    verdict = found.judge(rows)
+    page = (ROOT / "docs" / "ppo.md").read_text().splitlines()
+    (line,) = (line for line in page if line.startswith(f"| {claim}:"))
+    assert line.endswith(f"| **{verdict.outcome}** |")
+    assert verdict.details
+    for detail in verdict.details:
+        assert re.search(r": (\S+ \[[^]]+\], n=5)", detail)[1] in line
 
 
 def test_the_page_of_claims_is_what_the_tables_give():

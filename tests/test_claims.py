@@ -69,6 +69,7 @@ def test_the_page_of_a_plug_in_states_the_computed_verdict(host, page):
         ("fig8", "C-8a"),
         ("fig8", "C-8b"),
         ("fig11", "C-11a"),
+        ("fig11-sac", "C-11e"),
         ("fig13", "C-13a"),
         ("fig13", "C-13b"),
         ("fig16", "C-16a"),
@@ -86,10 +87,13 @@ def test_readme_states_the_verdict_of_an_experiment(name, claim):
     assert numbers in line.replace("\\|", "|")
 
 
-@pytest.mark.parametrize("claim", ["C-11a", "C-11b", "C-11c", "C-11d"])
-def test_the_page_on_ppo_states_the_verdict_and_the_numbers_of_each_task(claim):
-    rows = read_table(need_table(ROOT / "results", "fig11", "laptop")[1])
-    (found,) = (c for c in find_experiment("fig11").claims if c.name == claim)
+@pytest.mark.parametrize(
+    ("name", "claim"),
+    [*(("fig11", f"C-11{letter}") for letter in "abcd"), ("fig11-sac", "C-11e")],
+)
+def test_the_page_on_ppo_states_the_verdict_and_the_numbers_of_each_task(name, claim):
+    rows = read_table(need_table(ROOT / "results", name, "laptop")[1])
+    (found,) = (c for c in find_experiment(name).claims if c.name == claim)
     verdict = found.judge(rows)
     page = (ROOT / "docs" / "ppo.md").read_text().splitlines()
     (line,) = (line for line in page if line.startswith(f"| {claim}:"))

@@ -54,6 +54,18 @@ def test_the_interval_is_of_the_gains():
     assert f"[{low:.3g}, {high:.3g}]" in text
 
 
+def test_the_shorter_pair_is_not_carried_on_to_the_end_of_the_longer():
+    curves = {"SAC MLP": (0, 10), "SAC LFF": (10, 20), "MLP": (5,) * 9, "LFF": (5,) * 9}
+    rows = [
+        Row("e", arm, "task", seed, step, "score", value + seed / 1e3)
+        for arm, curve in curves.items()
+        for step, value in enumerate(curve)
+        for seed in range(5)
+    ]
+    # (15 - 5) / 5, not (19 - 9) / 9 as it were if the last value went on for seven more steps
+    assert ": 2 [" in CLAIM.judge(rows).because
+
+
 @pytest.mark.parametrize("rows", [[], table(0.5, 0.1)[:3]])
 def test_too_little_is_inconclusive(rows):
     assert CLAIM.judge(rows).outcome == "inconclusive at this scale"

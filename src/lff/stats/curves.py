@@ -50,10 +50,19 @@ def describe(statistic: Statistic, metric: str) -> str:
 
 
 class Curves:
-    """The curves of one metric, of some variants (or all) and of the reference policies."""
+    """The curves of one metric, of some variants (or all) and of the reference policies.
+
+    A curve is carried forward to the last step of the variants beside it: all, or those of its own
+    group of ``apart``, for variants that are meant to run for different times.
+    """
 
     def __init__(
-        self, rows: Iterable[Row], *, metric: str, variants: Iterable[str] | None = None
+        self,
+        rows: Iterable[Row],
+        *,
+        metric: str,
+        variants: Iterable[str] | None = None,
+        apart: Iterable[Iterable[str]] = (),
     ) -> None:
         wanted = None if variants is None else {*variants, RANDOM, ZERO}
         self.metric = metric
@@ -62,15 +71,16 @@ class Curves:
             if row.metric == metric and (wanted is None or row.variant in wanted):
                 curve = self._values.setdefault((row.variant, row.task, row.seed), {})
                 curve[row.step] = row.value
-        self._steps: dict[str, set[int]] = {}
+        self._group = {variant: i for i, group in enumerate(apart) for variant in group}
+        self._steps: dict[tuple[str, int | None], set[int]] = {}
         for (variant, task, _), curve in self._values.items():
             if variant not in (RANDOM, ZERO):
-                self._steps.setdefault(task, set()).update(curve)
+                self._steps.setdefault((task, self._group.get(variant)), set()).update(curve)
 
     @property
     def tasks(self) -> list[str]:
         """The tasks that some arm was run on, in the order of the table."""
-        return list(self._steps)
+        return list(dict.fromkeys(task for task, _ in self._steps))
 
     def seeds(self, variant: str, task: str) -> list[int]:
         """The seeds that this arm was run with."""
@@ -83,7 +93,8 @@ class Curves:
     def carried(self, variant: str, task: str, seed: int) -> dict[int, float]:
         """A run's curve by step, with the last finite value carried forward (see above)."""
         raw = self.raw(variant, task, seed)
-        later = (step for step in self._steps.get(task, ()) if step > max(raw, default=math.inf))
+        beside = self._steps.get((task, self._group.get(variant)), ())
+        later = (step for step in beside if step > max(raw, default=math.inf))
         curve: dict[int, float] = {}
         last = math.nan
         for step in (*raw, *sorted(later)):

@@ -17,8 +17,9 @@ class LargerGain:
     """``arm`` over ``than`` is a larger gain than ``other_arm`` over ``other_than``.
 
     A gain is the difference of a seed's two runs as a share of the baseline's mean over seeds, so
-    that pairs which learn for different times on different scales can be compared.  The t-interval
-    of gain minus gain decides, task by task.
+    that pairs which learn for different times on different scales can be compared.  A curve counts
+    to the end of its own pair's, not to that of the longer pair.  The t-interval of gain minus gain
+    decides, task by task.
     """
 
     name: str
@@ -38,7 +39,7 @@ class LargerGain:
     def judge(self, rows: Sequence[Row]) -> Verdict:
         """Judge it task by task."""
         arms = (self.arm, self.than, self.other_arm, self.other_than)
-        curves = Curves(rows, metric=self.metric, variants=arms)
+        curves = Curves(rows, metric=self.metric, variants=arms, apart=(arms[:2], arms[2:]))
         gains = f"gain of {self.arm} over {self.than} minus {self.other_arm} over {self.other_than}"
         of = f"relative {describe(self.statistic, self.metric)}, {gains}"
 

@@ -11,7 +11,7 @@ from lff.cli.report import entry_of
 from lff.experiments import find_experiment, list_experiments
 from lff.experiments.gathering import find_table, need_table
 from lff.report.claims_page import claims_page
-from lff.stats import read_table
+from lff.stats import AsGood, read_table
 from lff.stats.claims import judge_learning
 
 ROOT = Path(__file__).parents[1]
@@ -25,6 +25,11 @@ HOSTS = {"sb3": "sb3", "sbx": "flax", "torchrl": "torchrl", "tianshou": "tiansho
             "sb3_learning",
             partial(judge_learning, arm="lff", rival="sb3"),
             "examples/sb3_learning.py",
+        ),
+        (
+            "sb3_ppo_learning",
+            AsGood(name="", text="", arm="lff", than="sb3").judge,
+            "examples/sb3_ppo_learning.py",
         ),
         ("cheetah", partial(judge_learning, arm="LFF", rival="MLP"), "examples/cheetah_run.py"),
         *(
@@ -85,6 +90,20 @@ def test_readme_states_the_verdict_of_an_experiment(name, claim):
     assert f"`lff experiment run {name}`" in line
     numbers = verdict.because.split(": ")[-1].partition(", margin")[0]
     assert numbers in line.replace("\\|", "|")
+
+
+def test_the_page_on_ppo_states_how_it_compares_with_sb3():
+    rows = read_table(ROOT / "results" / "sb3_ppo_learning.csv")
+    verdict = AsGood(name="", text="", arm="lff", than="sb3").judge(rows)
+    page = (ROOT / "docs" / "ppo.md").read_text().splitlines()
+    assert len(verdict.details) == 2
+    for detail in verdict.details:
+        task, numbers = re.search(
+            r"gym/(\S+): .*: (\S+ \[[^]]+\], n=5, margin \S+)\)", detail
+        ).groups()
+        (line,) = (line for line in page if line.startswith(f"| {task} |"))
+        assert numbers in line
+        assert line.endswith(f"| **{detail.split(': ')[1].split(' (')[0]}** |")
 
 
 @pytest.mark.parametrize(

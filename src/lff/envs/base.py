@@ -21,6 +21,8 @@ State = dict[str, NDArray[Any]]
 
 # numpy's RandomState, which dm_control draws from, takes no larger seed
 MAX_SEED = 2**32 - 1
+OLD_ATTRIBUTE = "'settotalmass' is deprecated"
+"""In what MuJoCo says at every start of a cheetah, the suite's or Gymnasium's; nobody can act."""
 
 
 class Env(gymnasium.Env[Obs, Action]):

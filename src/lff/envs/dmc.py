@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from lff.core.errors import BadInputError
 from lff.envs import base, rendering
-from lff.envs.base import Obs, State, check_keys, check_seed
+from lff.envs.base import OLD_ATTRIBUTE, Obs, State, check_keys, check_seed
 from lff.envs.names import missing_extra, unknown_task
 from lff.envs.random_state import (
     generator_from_arrays,
@@ -36,7 +36,7 @@ class _KnownNotice(logging.Filter):
     """MuJoCo says at every start that the suite's cheetah uses an old attribute; nobody can act."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return "'settotalmass' is deprecated" not in record.getMessage()
+        return OLD_ATTRIBUTE not in record.getMessage()
 
 
 logging.getLogger("absl").addFilter(_KnownNotice())

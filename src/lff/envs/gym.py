@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from lff.core.errors import BadInputError
 from lff.envs import base, rendering
-from lff.envs.base import Obs, State, check_keys, check_seed
+from lff.envs.base import OLD_ATTRIBUTE, Obs, State, check_keys, check_seed
 from lff.envs.names import missing_extra, unknown_task
 from lff.envs.random_state import generator_from_arrays, generator_to_arrays
 
@@ -201,7 +201,7 @@ def known_notice_left_out() -> Iterator[None]:
     import mujoco
 
     def tell(message: str) -> None:
-        if "'settotalmass' is deprecated" not in message:
+        if OLD_ATTRIBUTE not in message:
             warnings.warn(f"MuJoCo: {message.strip()}", RuntimeWarning, stacklevel=2)
 
     before = mujoco.get_mju_user_warning()

@@ -20,7 +20,6 @@ from lff.experiments.training import (
     EPISODE,
     TRIED_STEPS,
     TRIED_UPDATES,
-    as_in_training,
     play_step,
     read_run,
     report_to,
@@ -29,6 +28,7 @@ from lff.experiments.training import (
 from lff.training import PPOTrainConfig, train
 from lff.training.ppo_presets import ppo_config, ppo_preset
 from lff.training.presets import NetName, PresetName
+from lff.training.setting_up import set_torch
 
 SMOKE_TASK = "dmc/cartpole-swingup"
 LOOKS = 12
@@ -66,7 +66,7 @@ class PPOJob:
     def measure(self) -> Cost:
         """Time some steps of the simulator, some actions and some updates."""
         config, algo = self.config, self.config.algo
-        as_in_training(config.threads)
+        set_torch(config.threads)
         g = torch.Generator().manual_seed(0)
         env = make(config.env, seed=0, action_repeat=config.action_repeat)
         obs_dim, action_dim = (

@@ -18,6 +18,7 @@ from lff.envs import make
 from lff.store import RunDir, read_rows
 from lff.training import Loop, TrainConfig, train
 from lff.training.reference import read_reference
+from lff.training.setting_up import set_torch
 
 COMPILE_SECONDS = 40.0
 """What the first compilation of an update of this shape takes; the next ones find its results."""
@@ -60,7 +61,7 @@ class TrainJob:
     def measure(self) -> Cost:
         """Time some steps of the simulator and some updates."""
         config = self.config
-        as_in_training(config.threads)
+        set_torch(config.threads)
         env = make(config.env, seed=0, action_repeat=config.action_repeat, view=config.view)
         action_dim = int(np.prod(env.action_space.shape))
         g = torch.Generator().manual_seed(0)
@@ -153,12 +154,6 @@ def report_to(steps: int, tell: Tell, *, letter: str = "Q") -> Any:
         tell(min(1.0, run.at.env_step / steps), seen)
 
     return watch
-
-
-def as_in_training(threads: int) -> None:
-    """Set torch as a run does, before something is timed for it."""
-    torch.set_num_threads(threads)
-    torch.set_flush_denormal(True)
 
 
 def seconds_of(do: Any, times: int) -> float:

@@ -25,7 +25,7 @@ from lff.training.ppo_config import PPOTrainConfig as PPOTrainConfig
 from lff.training.presets import Preset as Preset
 from lff.training.presets import preset as preset
 from lff.training.presets import sac_config as sac_config
-from lff.training.setting_up import check_fit
+from lff.training.setting_up import check_fit, set_torch
 from lff.training.vectors import EnvFunction, VectorFunction, chosen_vector
 
 PACKAGES = ("torch", "numpy", "gymnasium", "mujoco", "dm-control", "safetensors")
@@ -61,8 +61,7 @@ def train(
         check_compiler()
     if reference_episodes < 0:
         raise BadInputError("reference_episodes", reference_episodes, ">= 0", "use 0 for none")
-    torch.set_num_threads(config.threads)
-    torch.set_flush_denormal(True)
+    set_torch(config.threads)
     run = RunDir(directory)
     info: Mapping[str, Any] = {
         "command": command or sys.argv,

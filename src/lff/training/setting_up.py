@@ -1,4 +1,4 @@
-"""What a run needs before its first step: sizes that fit each other, memory, and its packages."""
+"""What a run needs before its first step: torch as it has it, sizes that fit, memory, packages."""
 
 import importlib.util
 
@@ -10,6 +10,12 @@ from lff.data import FrameReplay, Replay
 from lff.envs.base import Env
 from lff.nn import PixelMaps
 from lff.training.config import TrainConfig
+
+
+def set_torch(threads: int) -> None:
+    """Set torch as a run has it: its threads, and numbers too small to be normal are zero."""
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(True)
 
 
 def check_fit(config: TrainConfig, env: Env) -> None:

@@ -1,4 +1,7 @@
 import json
+import sys
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pytest
@@ -6,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lff.core import BadInputError, BadTypeError, digest, from_dict, from_json, to_dict, to_json
+from lff.core.registry import Registry
 from lff.nn import (
     FFN,
     ConcatMLPTrunk,
@@ -151,3 +155,47 @@ def test_a_class_is_not_a_config():
         to_dict(Fourier)
     with pytest.raises(BadTypeError, match="front must be one of"):
         NetConfig(front=Fourier)
+
+
+class TestTags:
+    def test_a_tag_is_written_in_place_of_the_class_name(self):
+        @dataclass(frozen=True)
+        class Renamed:
+            tag: ClassVar[str] = "old-name"
+            x: int = 1
+
+        assert to_dict(Renamed()) == {"type": "old-name", "x": 1}
+        assert from_dict(Renamed, {"type": "old-name", "x": 2}) == Renamed(2)
+
+    def test_a_registry_in_the_annotation_decodes_its_classes(self):
+        assert from_dict(Holder, to_dict(Holder(Ours(3)))) == Holder(Ours(3))
+
+    def test_a_class_from_outside_needs_trust(self, tmp_path, monkeypatch):
+        code = (
+            "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass Own:\n    x: int\n"
+        )
+        (tmp_path / "registry_guest.py").write_text(code)
+        monkeypatch.syspath_prepend(tmp_path)
+        data = to_dict(Holder(Ours(1))) | {"inner": {"type": "registry_guest:Own", "x": 5}}
+        with pytest.raises(BadInputError, match="--trust registry_guest"):
+            from_dict(Holder, data)
+        assert "registry_guest" not in sys.modules
+        held = from_dict(Holder, data, trust=("registry_guest",))
+        assert held.inner.x == 5
+        assert to_dict(held) == data
+
+    def test_an_unknown_tag_names_the_nearest(self):
+        data = to_dict(Holder(Ours(1)))
+        with pytest.raises(BadInputError, match="did you mean ours"):
+            from_dict(Holder, data | {"inner": {"type": "our", "x": 1}})
+
+
+@dataclass(frozen=True)
+class Ours:
+    tag: ClassVar[str] = "ours"
+    x: int
+
+
+@dataclass(frozen=True)
+class Holder:
+    inner: Annotated[Any, Registry("inner", {"ours": f"{__name__}:Ours"})]

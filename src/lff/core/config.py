@@ -1,7 +1,8 @@
 """Frozen dataclasses as data: to_dict, from_dict and a digest that is stable across machines.
 
-A config is written as a JSON object whose ``"type"`` is the class name, so that a field which is a
-union of configs can be read back without guessing:
+A config is written as a JSON object whose ``"type"`` is the tag of its class, so that a field which
+is a union of configs, or takes any class of a :class:`~lff.core.registry.Registry`, can be read
+back without guessing, and renaming a class changes nothing on disk:
 
     >>> from lff.nn import Fourier, MLPTrunk, NetConfig
     >>> config = NetConfig(front=Fourier(fourier_dim=64, sigma=0.01), trunk=MLPTrunk(hidden=(32,)))
@@ -17,10 +18,12 @@ import hashlib
 import json
 import types
 import typing
-from typing import Any, Literal, TypeVar, overload
+from collections.abc import Collection
+from typing import Annotated, Any, Literal, TypeVar, overload
 
 from lff.core.checks import check_number, nearest
 from lff.core.errors import BadInputError, BadTypeError
+from lff.core.registry import Registry, tag_of
 
 T = TypeVar("T")
 TYPE_KEY = "type"
@@ -29,7 +32,7 @@ LATER = {"later": True}
 
 
 def to_dict(config: Any) -> dict[str, Any]:
-    """Return a frozen dataclass as plain JSON data, tagged with its class name."""
+    """Return a frozen dataclass as plain JSON data, with the tag of its class."""
     if not dataclasses.is_dataclass(config) or isinstance(config, type):
         raise BadTypeError("config", config, "a dataclass instance", "pass a config object")
     hints = _hints(type(config))
@@ -38,16 +41,19 @@ def to_dict(config: Any) -> dict[str, Any]:
         for f in _fields(config)
         if not (f.metadata.get("later") and getattr(config, f.name) == f.default)
     }
-    return {TYPE_KEY: type(config).__name__, **fields}
+    return {TYPE_KEY: tag_of(type(config)), **fields}
 
 
 @overload
-def from_dict(kind: type[T], data: Any) -> T: ...
+def from_dict(kind: type[T], data: Any, *, trust: Collection[str] = ()) -> T: ...
 @overload
-def from_dict(kind: types.UnionType, data: Any) -> Any: ...
-def from_dict(kind: Any, data: Any) -> Any:
-    """Rebuild a config of class (or union of classes) ``kind`` from :func:`to_dict`'s data."""
-    return _decode(data, kind, "config")
+def from_dict(kind: types.UnionType, data: Any, *, trust: Collection[str] = ()) -> Any: ...
+def from_dict(kind: Any, data: Any, *, trust: Collection[str] = ()) -> Any:
+    """Rebuild a config of class (or union of classes) ``kind`` from :func:`to_dict`'s data.
+
+    ``trust`` names the packages whose classes may be imported; it comes from the command line.
+    """
+    return _decode(data, kind, "config", trust)
 
 
 def to_json(config: Any) -> str:
@@ -60,7 +66,7 @@ def from_json(kind: type[T], text: str) -> T:
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
-        raise BadInputError("config", text, "JSON", f"mend it: {error}") from None
+        raise BadInputError("config", text, "JSON", f"fix it: {error}") from None
     return from_dict(kind, data)
 
 
@@ -75,7 +81,7 @@ def _fields(config: Any) -> tuple[dataclasses.Field[Any], ...]:
 
 @functools.cache
 def _hints(cls: type) -> dict[str, Any]:
-    return typing.get_type_hints(cls)
+    return typing.get_type_hints(cls, include_extras=True)
 
 
 def _encode(value: Any, hint: Any) -> Any:
@@ -105,36 +111,63 @@ def _item_hint(hint: Any) -> Any:
 
 
 def _members(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union, or the hint alone."""
+    """Return the members of a union, or the hint alone; without annotations."""
+    inner = typing.get_args(hint)[0] if typing.get_origin(hint) is Annotated else hint
+    if typing.get_origin(inner) in (typing.Union, types.UnionType):
+        return tuple(m for member in typing.get_args(inner) for m in _members(member))
+    return (inner,)
+
+
+def _registries(hint: Any) -> list[Registry]:
+    """Return the registries in the annotations of a hint and of its members."""
+    if typing.get_origin(hint) is Annotated:
+        inner, *extras = typing.get_args(hint)
+        return [e for e in extras if isinstance(e, Registry)] + _registries(inner)
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        return typing.get_args(hint)
-    return (hint,)
+        return [r for member in typing.get_args(hint) for r in _registries(member)]
+    return []
 
 
-def _decode(data: Any, hint: Any, path: str) -> Any:
+def _decode(data: Any, hint: Any, path: str, trust: Collection[str]) -> Any:
     members = _members(hint)
-    classes: dict[str, Any] = {m.__name__: m for m in members if _is_config_class(m)}
-    if isinstance(data, dict) and classes:
-        return _decode_dataclass(data, classes, path)
+    if isinstance(data, dict):
+        classes = {tag_of(m): m for m in members if _is_config_class(m)}
+        registries = _registries(hint)
+        if classes or registries:
+            cls = _find_class(data.get(TYPE_KEY), classes, registries, path, trust)
+            return _decode_dataclass(data, cls, path, trust)
     for member in members:
-        found, value = _decode_plain(data, member, path)
-        if found:
+        fits, value = _decode_plain(data, member, path, trust)
+        if fits:
             return value
     wanted = " or ".join(getattr(m, "__name__", str(m)) for m in members)
-    raise BadTypeError(path, data, wanted, "mend this field")
+    raise BadTypeError(path, data, wanted, "fix this field")
 
 
 def _is_config_class(hint: Any) -> bool:
     return isinstance(hint, type) and dataclasses.is_dataclass(hint)
 
 
-def _decode_dataclass(data: dict[str, Any], classes: dict[str, Any], path: str) -> Any:
-    name = data.get(TYPE_KEY)
-    if name not in classes:
-        raise BadInputError(
-            f"{path}.{TYPE_KEY}", name, f"one of {', '.join(classes)}", nearest(name, [*classes])
-        )
-    cls = classes[name]
+def _find_class(
+    tag: Any,
+    classes: dict[str, Any],
+    registries: list[Registry],
+    path: str,
+    trust: Collection[str],
+) -> Any:
+    if tag in classes:
+        return classes[tag]
+    for registry in registries:
+        if tag in registry or (isinstance(tag, str) and ":" in tag):
+            return registry.find(tag, trust=trust)
+    known = [*classes, *(name for registry in registries for name in registry)]
+    raise BadInputError(
+        f"{path}.{TYPE_KEY}", tag, f"one of {', '.join(known)}", nearest(tag, known)
+    )
+
+
+def _decode_dataclass(data: dict[str, Any], cls: Any, path: str, trust: Collection[str]) -> Any:
+    name = cls.__name__
     hints = _hints(cls)
     known = {f.name: f for f in dataclasses.fields(cls) if f.init}
     for key in data:
@@ -150,21 +183,21 @@ def _decode_dataclass(data: dict[str, Any], classes: dict[str, Any], path: str) 
     if missing:
         raise BadInputError(path, [*data], f"complete for {name}", f"add {', '.join(missing)}")
     values = {
-        key: _decode(value, hints[key], f"{path}.{key}")
+        key: _decode(value, hints[key], f"{path}.{key}", trust)
         for key, value in data.items()
         if key != TYPE_KEY
     }
     return cls(**values)
 
 
-def _decode_plain(data: Any, hint: Any, path: str) -> tuple[bool, Any]:
+def _decode_plain(data: Any, hint: Any, path: str, trust: Collection[str]) -> tuple[bool, Any]:
     """Try one plain type; return whether it fits, and the value."""
     origin = typing.get_origin(hint)
     if origin is Literal:
         return data in typing.get_args(hint), data
     if origin is tuple and isinstance(data, list):
         inner = typing.get_args(hint)[0]
-        return True, tuple(_decode(v, inner, f"{path}[{i}]") for i, v in enumerate(data))
+        return True, tuple(_decode(v, inner, f"{path}[{i}]", trust) for i, v in enumerate(data))
     if hint is type(None) or hint is None:
         return data is None, None
     if hint is bool or isinstance(data, bool):

@@ -48,6 +48,7 @@ _ROOMS = (
     "nn",
     "ntk",
     "plugins",
+    "runs",
     "stats",
     "store",
     "tabular",

@@ -16,11 +16,11 @@ from lff.cli.main import main
 from lff.core import BadInputError, CorruptError
 from lff.core.seeding import env_seed
 from lff.envs import make
+from lff.runs.read import area, read_results
 from lff.store import RunDir, RunLock, load_latest, read_rows, save
 from lff.training import train
 from lff.training.evaluate import evaluate
 from lff.training.load import replay_sample
-from lff.training.results import area, read_results
 from tests.training.runs import small
 
 

@@ -6,8 +6,8 @@ import torch
 from lff.core.experiment import DIVERGED, JobRow
 from lff.experiments.after_training import NoiseTestJob, ReplayKernelJob
 from lff.experiments.training import TrainJob
+from lff.runs.spectra import first_critic, look, untrained
 from lff.training.load import load, replay_sample
-from lff.training.spectra import first_critic, look, untrained
 from tests.experiments.small import small_train_job
 
 JOB = small_train_job(env="dmc/cartpole-swingup", steps=200)

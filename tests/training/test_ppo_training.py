@@ -12,11 +12,11 @@ import lff
 from lff.core.config import from_dict, to_dict
 from lff.core.errors import BadInputError, InterruptedRunError, NonFiniteError
 from lff.nn import audit
+from lff.runs.export import export
+from lff.runs.spectra import read_spectra
 from lff.store import RunDir, load_latest, read_rows
 from lff.training import AnyTrainConfig, PPOTrainConfig, TrainConfig, train
-from lff.training.export import export
 from lff.training.load import replay_sample
-from lff.training.spectra import read_spectra
 from tests.envs.timed import chain
 from tests.training.ppo_runs import MLP, small_ppo
 from tests.training.runs import small

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from lff.cli.export import check_picture
 from lff.core.errors import BadInputError
-from lff.training.results import Results, area, differences, read_results, shared_range
+from lff.runs.read import Results, area, differences, read_results, shared_range
 
 
 def compare(

@@ -5,8 +5,8 @@ from pathlib import Path
 import tyro
 
 from lff.core.errors import BadInputError
+from lff.runs.export import Format, export, require_onnx
 from lff.store import write_bytes
-from lff.training.export import Format, export, require_onnx
 from lff.training.load import load
 
 FORMATS: dict[str, Format] = {".onnx": "onnx", ".pt2": "pt2"}

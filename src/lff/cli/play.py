@@ -9,11 +9,11 @@ import numpy as np
 import tyro
 
 from lff.cli.export import check_out
-from lff.cli.video import Frame, Video, new_video, require_writer, stride
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs import Env, make
+from lff.runs.video import Frame, Video, new_video, require_writer, stride
 from lff.store import write_bytes
 from lff.training.load import Policy, load
 

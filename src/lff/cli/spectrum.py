@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lff.core.errors import BadInputError
-from lff.training.spectra import HIGH, Snapshot, read_spectra
+from lff.runs.spectra import HIGH, Snapshot, read_spectra
 
 SMALLEST = 1e-9
 """Shares below it are rounding, and not drawn."""

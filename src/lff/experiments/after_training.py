@@ -14,8 +14,8 @@ from lff.core.experiment import Cost, JobRow, Tell, has_diverged
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs import make
 from lff.experiments.training import TrainJob
+from lff.runs.spectra import HEAD, first_critic, look, untrained
 from lff.training.load import Policy, load, replay_sample
-from lff.training.spectra import HEAD, first_critic, look, untrained
 
 
 @dataclass(frozen=True)

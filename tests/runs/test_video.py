@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lff.cli.video import new_video, require_writer, stride
+from lff.runs.video import new_video, require_writer, stride
 from lff.core import BadInputError
 
 COLORS = [(200, 30, 30), (30, 200, 30), (30, 30, 200)]

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from lff.core.errors import BadInputError
-from lff.training.spectra import ALONG, HEAD, line_energy, look, read_spectra
+from lff.runs.spectra import ALONG, HEAD, line_energy, look, read_spectra
 from tests.experiments.small import small_train_job
 
 

@@ -6,7 +6,7 @@ import pytest
 import lff
 from lff.core import BadInputError
 from lff.core.errors import RunError
-from lff.training import export as exports
+from lff.runs import export as exports
 from lff.training import train
 from tests.training.runs import small
 

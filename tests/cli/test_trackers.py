@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from lff.store import RunDir, read_rows
-from lff.training.sinks import Trackers, WandbSink
+from lff.training.trackers import Trackers, Wandb
 from tests.training import tracker_files
 
 SHORT = ("--steps", "150", "--warmup-steps", "50", "--eval-episodes", "1", "--log-every", "50")
@@ -18,7 +18,6 @@ TRAIN = ("train", "sac", "--env", "probe/action", *SHORT, "--checkpoint-every", 
     [
         ("tensorboard", ("--tensorboard",)),
         ("wandb", ("--wandb", "project")),
-        ("mlflow", ("--mlflow", "store")),
     ],
 )
 def test_missing_extra_is_the_pip_line_before_anything_is_written(
@@ -64,7 +63,7 @@ def test_a_tracker_that_fails_stops_nothing(cli, tmp_path, monkeypatch, caplog):
     def broken(self, run):
         raise ConnectionError("no route to host")
 
-    monkeypatch.setattr(WandbSink, "sync", broken)
+    monkeypatch.setattr(Wandb, "sync", broken)
     run = tmp_path / "run"
     assert cli(*TRAIN, "--dir", run, "--wandb", "project", "--tensorboard").code == 0
     assert [r.getMessage() for r in caplog.records if "goes on without it" in r.getMessage()] == [

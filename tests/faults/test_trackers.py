@@ -17,24 +17,24 @@ SCHEDULE = {"steps": 450, "log_every": 50, "eval_every": 300}
 RUN = """
 import signal, sys
 from pathlib import Path
-from lff.training import sinks, train
+from lff.training import trackers, train
 from tests.faults.test_trackers import SCHEDULE
 from tests.training.runs import small
 
 folder, mode = Path(sys.argv[1]), sys.argv[2]
-choice = sinks.Trackers(tensorboard=True, wandb="project", mlflow=str(folder.parent / "ml"))
-if mode == "between":  # MLflow comes later and catches up
-    choice = sinks.Trackers(tensorboard=True, wandb="project")
-if mode == "inside":  # in the midst of a sync: TensorBoard has the rows, MLflow not yet
-    original, calls = sinks.WandbSink.sync, []
+choice = trackers.Trackers(tensorboard=True, wandb="project")
+if mode == "between":  # TensorBoard comes later and catches up
+    choice = trackers.Trackers(wandb="project")
+if mode == "inside":  # in the midst of a sync: TensorBoard has the rows, W&B not yet
+    original, calls = trackers.Wandb.sync, []
     def sync(self, run):
-        original(self, run)
         calls.append(run)
         if len(calls) == 2:
             signal.raise_signal(signal.SIGKILL)
-    sinks.WandbSink.sync = sync
+        original(self, run)
+    trackers.Wandb.sync = sync
 
-with sinks.tracked(choice, folder) as track:
+with trackers.tracked(choice, folder) as track:
     def watch(run, event):
         if mode == "between" and event == "step" and run.at.env_step == 233:
             signal.raise_signal(signal.SIGKILL)
@@ -46,13 +46,9 @@ import json, sys
 from pathlib import Path
 from tests.training import tracker_files
 run = Path(sys.argv[1])
-ml, histories = tracker_files.mlflow(run.parent / "ml")
 print(json.dumps({
     "tensorboard": tracker_files.tensorboard(run),
     "wandb": tracker_files.wandb(run),
-    "mlflow": histories,
-    "status": ml.info.status,
-    "params": ml.data.params,
 }))
 """
 
@@ -65,7 +61,6 @@ def child(code, *words, home):
         "HOME": str(home),
         "WANDB_MODE": "offline",
         "WANDB_BASE_URL": "http://127.0.0.1:9",
-        "MLFLOW_DISABLE_TELEMETRY": "true",
     }
     command = [sys.executable, "-c", code, *map(str, words)]
     return subprocess.run(
@@ -95,9 +90,6 @@ def test_killed_run_ends_with_every_row_once_in_every_tracker(tmp_path):
             want.setdefault(name, []).append([row["env_step"], row[name]])
     assert len(rows) == 450 // 50 + 2
     assert by_name(found["wandb"]) == want
-    assert found["mlflow"] == want
-    assert found["status"] == "FINISHED"
-    assert found["params"]["algo.critic.front.sigma"] == "0.1"
     events = by_name(found["tensorboard"])
     assert events.keys() == want.keys()
     for name, values in want.items():

@@ -3,7 +3,7 @@
 import json
 import struct
 
-from lff.training.sinks import scalars
+from lff.training.trackers import scalars
 
 
 def expected(rows):
@@ -61,17 +61,3 @@ def _records(data):
         if kind in (1, 4):  # whole, or the last part
             yield b"".join(parts)
             parts = []
-
-
-def mlflow(folder):
-    """Return the histories of the only run, by name."""
-    from mlflow.tracking import MlflowClient
-
-    client = MlflowClient(tracking_uri=f"sqlite:///{folder / 'mlflow.db'}")
-    home = client.get_experiment_by_name("lff").experiment_id
-    (run,) = client.search_runs([home])
-    histories = {
-        name: [(m.step, m.value) for m in client.get_metric_history(run.info.run_id, name)]
-        for name in run.data.metrics
-    }
-    return run, histories

@@ -14,7 +14,7 @@ from lff.core.exit_codes import ExitCode
 from lff.store import RunDir
 from lff.training import AnyTrainConfig, versions
 from lff.training.load import find_run
-from lff.training.sinks import Trackers
+from lff.training.trackers import Trackers
 
 
 def rerun(run: tyro.conf.Positional[Path], /, *, dir: Path, seed: int | None = None) -> None:

@@ -10,7 +10,7 @@ from lff.core.config import from_dict
 from lff.core.errors import BadInputError
 from lff.store import RunDir
 from lff.training import AnyTrainConfig
-from lff.training.sinks import Trackers
+from lff.training.trackers import Trackers
 
 
 def resume(run: tyro.conf.Positional[Path], /, *, steps: int | None = None) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from lff.store import RunDir
 from lff.training.compiling import find_compiler
 from lff.training.presets import NetName
-from lff.training.sinks import Trackers
+from lff.training.trackers import Trackers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +59,6 @@ class RunFlags:
     """also write TensorBoard's event files, into RUN/tensorboard."""
     wandb: str | None = None
     """also log to this W&B project; offline unless WANDB_MODE=online."""
-    mlflow: str | None = None
-    """also log to this MLflow server, or to a SQLite store in this folder."""
 
     @property
     def evaluation(self) -> dict[str, Any]:
@@ -75,11 +73,8 @@ class RunFlags:
 
     @property
     def trackers(self) -> Trackers:
-        """The trackers; a folder by its full name, since resume may be called from elsewhere."""
-        mlflow = self.mlflow
-        if mlflow and "://" not in mlflow:
-            mlflow = str(Path(mlflow).resolve())
-        return Trackers(tensorboard=self.tensorboard, wandb=self.wandb, mlflow=mlflow)
+        """The trackers to log to."""
+        return Trackers(tensorboard=self.tensorboard, wandb=self.wandb)
 
     def compiled(self, folder: Path, *, worth: bool) -> bool:
         """Return whether to compile: as asked, else as the run began, else by length, compiler."""

@@ -31,7 +31,7 @@ from lff.training import (
 from lff.training.compiling import find_compiler
 from lff.training.pixel_presets import PixelNetName, PixelPreset, pixel_preset
 from lff.training.presets import NetName, Preset, PresetName
-from lff.training.sinks import Trackers, tracked
+from lff.training.trackers import Trackers, tracked
 
 
 def train(

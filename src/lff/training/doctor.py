@@ -37,7 +37,6 @@ EXTRAS = {
     "export": ("onnx", "onnxscript", "onnxruntime"),
     "tensorboard": ("tensorboard",),
     "wandb": ("wandb",),
-    "mlflow": ("mlflow", "sqlalchemy", "alembic"),
     "ray": ("ray",),
 }
 """The modules that each extra brings."""

@@ -1,20 +1,31 @@
+import functools
+from dataclasses import replace
+
 import pytest
+import torch
 
 from lff import LFF, MLP, match_width
-from lff.core import BadInputError, BadTypeError
+from lff.core import BadInputError, BadTypeError, from_dict, to_dict
 from lff.nn import (
     AUTHORS_UNMATCHED_FRONT,
+    ConcatMLPTrunk,
+    DeepFourierTrunk,
+    Ensemble,
     Fourier,
     Fourier2d,
     Identity,
+    MatchedConv1x1,
+    MatchedMLP,
     MLPTrunk,
     NetConfig,
+    NoFront,
     PixelEncoderConfig,
+    count,
+    count_entrance,
     matched_cnn,
     matched_mlp,
     num_parameters,
 )
-from lff.nn.width import count, count_entrance
 from tests.nn.architectures import fronts, trunks
 
 # observation plus action dimensions of the paper's eight tasks (two share 90)
@@ -49,7 +60,7 @@ def test_counts_match_within_half_a_percent_for_every_front_and_trunk(front, tru
     if len(baseline.trunk.hidden) == layers:
         assert match_width(config, d, 1) == baseline.trunk.hidden[0]
     else:
-        with pytest.raises(BadInputError, match="matched_mlp"):
+        with pytest.raises(BadInputError, match="MatchedMLP"):
             match_width(config, d, 1)
 
 
@@ -89,6 +100,60 @@ def test_named_choices():
     assert matched_mlp(net.config, 23, 1, choice="paper").trunk.hidden == (1100, 1024, 1024)
 
 
+@pytest.mark.parametrize("front", range(len(fronts(2))))
+@pytest.mark.parametrize("trunk", range(len(trunks(2))))
+def test_matched_mlp_is_resolved_when_built(front, trunk):
+    """The trunk gives the widths and, from the same generator, the weights of the stated MLP."""
+    like = NetConfig(fronts(64)[front], trunks(48, 32)[trunk])
+    stated = matched_mlp(like, 5, 2)
+    matched = NetConfig(trunk=MatchedMLP(like=like))
+    assert matched.resolve(5, 2) == stated
+    assert matched.hidden(5, 2) == stated.trunk.hidden
+    assert match_width(matched, 5, 2) == match_width(stated, 5, 2)
+    one, two = (
+        c.build(5, 2, generator=torch.Generator().manual_seed(3)) for c in (matched, stated)
+    )
+    for name, value in two.state_dict().items():
+        assert torch.equal(one.state_dict()[name], value)
+    assert from_dict(NetConfig, to_dict(matched)) == matched
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_other_layers_have_the_widths_of_the_matched_mlp(activation):
+    trunk = MLPTrunk((32, 32), activation=activation)
+    like = NetConfig(Fourier(fourier_dim=60, sigma=0.1), trunk)
+    widths = matched_mlp(like, 5, 2).trunk.hidden
+    assert widths == (59, 32, 32)
+    concat = MatchedMLP(like=like, layers="concat").resolve(5, 2)
+    assert concat == ConcatMLPTrunk(widths, activation=activation)
+    deep = MatchedMLP(like=like, layers="deep-fourier").resolve(5, 2)
+    assert deep == DeepFourierTrunk((60, 32, 32))
+
+
+def test_members_of_an_ensemble_are_matched_alike():
+    like = NetConfig(Fourier(fourier_dim=64, sigma=0.1), MLPTrunk((32, 32)))
+    build = functools.partial(Ensemble.build, size=2, in_features=5, out_features=2)
+    one, two = (
+        build(config, generator=torch.Generator().manual_seed(1))
+        for config in (NetConfig(trunk=MatchedMLP(like=like)), matched_mlp(like, 5, 2))
+    )
+    x = torch.ones(3, 5)
+    assert torch.equal(one(x), two(x))
+
+
+def test_matched_convolution_is_resolved_when_built():
+    ours = PixelEncoderConfig(front=Fourier2d(fourier_dim=16, sigma=0.1), num_filters=4)
+    stated = matched_cnn(ours, 9)
+    matched = replace(ours, front=MatchedConv1x1(like=ours.front))
+    assert matched.resolve(9) == stated
+    one, two = (
+        c.build((9, 21, 21), generator=torch.Generator().manual_seed(3)) for c in (matched, stated)
+    )
+    for name, value in two.state_dict().items():
+        assert torch.equal(one.state_dict()[name], value)
+    assert from_dict(PixelEncoderConfig, to_dict(matched)) == matched
+
+
 @pytest.mark.parametrize("F", [64, 128])
 @pytest.mark.parametrize("per_frame", [False, True])
 def test_pixel_entrance_matches_within_one_percent(F, per_frame):
@@ -123,5 +188,11 @@ def test_bad_input():
         match_width(PixelEncoderConfig(), 9)
     with pytest.raises(BadInputError, match="choice for pixels"):
         match_width(PixelEncoderConfig(front=Fourier2d(fourier_dim=8, sigma=1)), 9, choice="paper")
+    with pytest.raises(BadInputError, match="Identity before a MatchedMLP"):
+        NetConfig(Fourier(fourier_dim=8, sigma=1), MatchedMLP(like=config))
+    with pytest.raises(BadTypeError, match="like must be a NetConfig"):
+        MatchedMLP(like=MLPTrunk())
+    with pytest.raises(BadInputError, match="something to match"):
+        MatchedConv1x1(like=NoFront())
     with pytest.raises(BadTypeError, match=r"pass lff\.LFF"):
         match_width("LFF", 3, 1)

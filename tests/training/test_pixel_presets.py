@@ -18,10 +18,10 @@ from lff.nn import (
     NoFront,
     PixelCritic,
     PixelEncoderConfig,
+    count_entrance,
     num_parameters,
     pixel_actor,
 )
-from lff.nn.width import count_entrance
 from lff.training import TrainConfig
 from lff.training.pixel_presets import (
     PIXEL_SOURCES,

@@ -15,6 +15,7 @@ from lff.envs import PAPER_TASKS
 from lff.envs.dimensions import dimensions
 from lff.experiments.training import TrainJob, over_seeds
 from lff.nn import DeepFourierTrunk, NetConfig
+from lff.nn.matching import hidden_widths
 from lff.training import TrainConfig, preset, sac_config, worth_compiling
 from lff.training.presets import NetName, Preset, PresetName
 
@@ -144,7 +145,7 @@ def _preset(size: Size, variant: Variant, task: str) -> Preset:
 def deep_fourier(agent: SACConfig) -> SACConfig:
     """Return the agent with sine and cosine in every layer of both networks, as wide as before."""
     actor, critic = (
-        NetConfig(trunk=DeepFourierTrunk(hidden=tuple(w + w % 2 for w in net.trunk.hidden)))
+        NetConfig(trunk=DeepFourierTrunk(hidden=tuple(w + w % 2 for w in hidden_widths(net.trunk))))
         for net in (agent.actor, agent.critic)
     )
     return replace(agent, actor=actor, critic=critic)

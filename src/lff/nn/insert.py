@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from lff.core.errors import BadInputError, BadTypeError
 from lff.nn.net import FrontConfig
-from lff.nn.pixels import PixelFrontConfig
+from lff.nn.pixels import MatchedConv1x1, PixelFrontConfig
 
 
 def insert_front(
@@ -108,7 +108,7 @@ def _widened(
     bias = layer.bias is not None
     if isinstance(layer, nn.Linear):
         _expect(front, FrontConfig, "a dense front, since the first layer is a Linear", "Fourier")
-        embed = front.build(layer.in_features, generator=generator)
+        embed = front.build(layer.in_features, generator=generator)  # type: ignore[union-attr]
         width = getattr(embed, "out_features", layer.in_features)
         wide: nn.Linear | nn.Conv2d = nn.Linear(width, layer.out_features, bias=bias, **place)
         return _drawn(embed.to(**place), wide, generator)
@@ -118,6 +118,8 @@ def _widened(
     if layer.groups != 1:
         remedy = "put the front in by hand"
         raise BadInputError("groups", layer.groups, "1 for the first Conv2d", remedy)
+    if isinstance(front, MatchedConv1x1):
+        front = front.resolve(layer.in_channels, num_filters=layer.out_channels)
     embed = front.build(layer.in_channels, generator=generator)
     wide = nn.Conv2d(
         getattr(embed, "out_channels", layer.in_channels),

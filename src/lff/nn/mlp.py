@@ -14,6 +14,20 @@ ACTIVATIONS: dict[Activation, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Ta
 
 
 @dataclass(frozen=True)
+class Identity:
+    """No front: the trunk sees x itself."""
+
+    def build(
+        self,
+        in_features: int,  # noqa: ARG002
+        *,
+        generator: torch.Generator | None = None,  # noqa: ARG002
+    ) -> nn.Identity:
+        """Return a module that changes nothing."""
+        return nn.Identity()
+
+
+@dataclass(frozen=True)
 class MLPTrunk:
     """L_n ∘ τ ∘ … ∘ τ ∘ L_1 with hidden layers of the given widths (Eq. 1)."""
 

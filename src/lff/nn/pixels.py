@@ -7,8 +7,8 @@ decides, never the values.
 """
 
 import math
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, replace
+from typing import ClassVar, cast
 
 import torch
 from jaxtyping import Float, Shaped
@@ -18,6 +18,7 @@ from lff.core.checks import check_flag, check_positive, check_size, settle
 from lff.core.errors import BadInputError, BadTypeError
 from lff.nn.fourier import Fourier2d, check_input
 from lff.nn.init import linear, orthogonal_
+from lff.nn.matching import num_parameters, solve
 
 KERNEL = 3
 FIRST_STRIDE = 2
@@ -44,7 +45,7 @@ class NoFront:
 class Conv1x1:
     """A 1x1 convolution and ReLU: the CNN baseline with as many parameters as LFF.
 
-    :func:`lff.nn.matched_cnn` finds the channels.  The authors' command gives 32 channels and
+    :class:`MatchedConv1x1` finds the channels.  The authors' command gives 32 channels and
     multiplies by 2π before the ReLU (``Conv1x1(channels=32, scale=2 * pi)``): a quarter of LFF's
     parameters.
     """
@@ -100,7 +101,34 @@ class ConvFeatures2d(nn.Module):
         return f"scale={self.scale:g}"
 
 
-PixelFrontConfig = NoFront | Conv1x1 | Fourier2d
+@dataclass(frozen=True, kw_only=True)
+class MatchedConv1x1:
+    """The 1x1 convolution that makes an encoder as large as one with the front ``like``.
+
+    Front plus first convolution have equal counts; the encoder resolves the channels when built.
+    """
+
+    tag: ClassVar[str] = "matched-conv1x1"
+    like: "PixelFrontConfig"
+    """The front to be compared with."""
+
+    def __post_init__(self) -> None:
+        """Refuse a front without parameters."""
+        if isinstance(self.like, NoFront) or not isinstance(self.like, PixelFrontConfig):
+            remedy = "pass an encoder with a Fourier2d front"
+            raise BadInputError("front", self.like, "something to match", remedy)
+
+    def resolve(self, in_channels: int, *, num_filters: int) -> Conv1x1:
+        """Return the convolution with its channels as a number."""
+        fronts = (self.like, Conv1x1(channels=1), Conv1x1(channels=2))
+        goal, small, large = (
+            count_entrance(PixelEncoderConfig(front=front, num_filters=num_filters), in_channels)
+            for front in fronts
+        )
+        return Conv1x1(channels=max(1, solve(goal, small, large)))
+
+
+PixelFrontConfig = NoFront | Conv1x1 | MatchedConv1x1 | Fourier2d
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +149,7 @@ class PixelEncoderConfig:
     def __post_init__(self) -> None:
         """Check the sizes before anything is built."""
         if not isinstance(self.front, PixelFrontConfig):
-            names = "NoFront, Conv1x1 or Fourier2d"
+            names = "NoFront, Conv1x1, MatchedConv1x1 or Fourier2d"
             raise BadTypeError("front", self.front, names, "pass lff.nn.Fourier2d(...), say")
         settle(self, feature_dim=check_size, num_layers=check_size, num_filters=check_size)
         settle(self, output_tanh=check_flag)
@@ -132,15 +160,31 @@ class PixelEncoderConfig:
         """Return the encoder for images of shape ``(channels, height, width)``."""
         return PixelEncoder(self, obs_shape, generator=generator)
 
+    def resolve(self, in_channels: int) -> "PixelEncoderConfig":
+        """Return the same encoder with the channels of a :class:`MatchedConv1x1` as a number."""
+        return replace(self, front=self._resolved(in_channels))
+
+    def _resolved(self, in_channels: int) -> NoFront | Conv1x1 | Fourier2d:
+        if isinstance(self.front, MatchedConv1x1):
+            return self.front.resolve(in_channels, num_filters=self.num_filters)
+        return self.front
+
     def build_entrance(
         self, in_channels: int, *, generator: torch.Generator | None = None
     ) -> tuple[nn.Module, nn.Conv2d]:
         """Return the front and the first convolution: what a fair comparison keeps equal."""
-        front = self.front.build(in_channels, generator=generator)
+        front = self._resolved(in_channels).build(in_channels, generator=generator)
         width = getattr(front, "out_channels", in_channels)
         first = _blank_conv(width, self.num_filters, kernel=KERNEL, stride=FIRST_STRIDE)
         orthogonal_(first, generator=generator)
         return front, first
+
+
+def count_entrance(config: PixelEncoderConfig, in_channels: int) -> int:
+    """Return the number of parameters of an encoder's front plus its first convolution."""
+    with torch.device("meta"):
+        front, convolution = config.build_entrance(in_channels)
+        return num_parameters(front) + num_parameters(convolution)
 
 
 class PixelMaps(nn.Module):
@@ -222,9 +266,8 @@ class PixelMaps(nn.Module):
 
     def extra_repr(self) -> str:
         """Show the size."""
-        total = sum(parameter.numel() for parameter in self.parameters())
         out = getattr(self, "out_features", self.maps_width)
-        return f"in={self.in_channels}, out={out}, parameters={total:,}"
+        return f"in={self.in_channels}, out={out}, parameters={num_parameters(self):,}"
 
 
 class PixelEncoder(PixelMaps):

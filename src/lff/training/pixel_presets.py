@@ -25,10 +25,11 @@ from lff.nn import (
     NoFront,
     PixelEncoderConfig,
     PixelMaps,
+    count,
+    count_entrance,
     matched_cnn,
     num_parameters,
 )
-from lff.nn.width import count, count_entrance
 
 PixelPresetName = Literal["paper-table", "authors-readme", "laptop"]
 PixelNetName = Literal[

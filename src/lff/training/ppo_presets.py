@@ -24,9 +24,9 @@ from lff.nn import (
     LogUniformFourier,
     MLPTrunk,
     NetConfig,
+    count,
     matched_mlp,
 )
-from lff.nn.width import count
 from lff.training.presets import NetName, NetSize, PresetName
 
 SOURCES: dict[PresetName, str] = {
@@ -103,7 +103,8 @@ class PPOPreset:
             mlp = matched_mlp(NetConfig(fronts["lff"], trunk), in_features, out_features)
         if name == "mlp":
             return mlp
-        return NetConfig(trunk=ConcatMLPTrunk(hidden=mlp.trunk.hidden, activation="tanh"))
+        widths = mlp.hidden(in_features, out_features)
+        return NetConfig(trunk=ConcatMLPTrunk(hidden=widths, activation="tanh"))
 
 
 def ppo_preset(name: PresetName) -> PPOPreset:
@@ -164,7 +165,7 @@ def ppo_net_sizes(chosen: PPOPreset, *, obs_dim: int, action_dim: int) -> dict[s
     for role, shape in (("actor", (obs_dim, action_dim)), ("critic", (obs_dim, 1))):
         for name in names:
             net = chosen.net(name, *shape)
-            sizes[f"{role} {name}"] = NetSize(net.trunk.hidden, count(net, *shape))
+            sizes[f"{role} {name}"] = NetSize(net.hidden(*shape), count(net, *shape))
     return sizes
 
 

@@ -13,17 +13,18 @@ from lff.core.checks import check_choice
 from lff.core.errors import BadInputError
 from lff.nn import (
     FFN,
-    ConcatMLPTrunk,
     ConstantControl,
     Fourier,
     FrontConfig,
     LinearControl,
     LogUniformFourier,
+    MatchedMLP,
     MLPTrunk,
     NetConfig,
-    matched_mlp,
+    count,
 )
-from lff.nn.width import WidthChoice, count
+from lff.nn.matching import MatchRule
+from lff.nn.net import MatchedLayers
 
 PresetName = Literal["paper-table", "paper-text", "authors-readme", "laptop"]
 SOURCES: dict[PresetName, str] = {
@@ -55,7 +56,7 @@ class Preset:
     """Learning rate of actor and critics."""
     batch_size: int
     """Transitions per update."""
-    mlp_width: WidthChoice
+    mlp_width: MatchRule
     """How wide the MLP's first layer is: of equal size, or as a source says."""
     alpha_lr: float = 1e-4
     """Learning rate of the temperature."""
@@ -92,10 +93,9 @@ class Preset:
             return lff
         if name in fronts:
             return NetConfig(fronts[name], trunk)
-        mlp = matched_mlp(lff, in_features, out_features, choice=self.mlp_width)
-        if name == "mlp":
-            return mlp
-        return NetConfig(trunk=ConcatMLPTrunk(hidden=mlp.trunk.hidden))
+        layers: MatchedLayers = "plain" if name == "mlp" else "concat"
+        mlp = NetConfig(trunk=MatchedMLP(like=lff, rule=self.mlp_width, layers=layers))
+        return mlp.resolve(in_features, out_features)
 
 
 def preset(name: PresetName, task: str) -> Preset:
@@ -152,7 +152,7 @@ def net_sizes(chosen: Preset, *, obs_dim: int, action_dim: int) -> dict[str, Net
     ):
         for name in names:
             net = chosen.net(name, *shape)
-            sizes[f"{role} {name}"] = NetSize(net.trunk.hidden, count(net, *shape))
+            sizes[f"{role} {name}"] = NetSize(net.hidden(*shape), count(net, *shape))
     return sizes
 
 

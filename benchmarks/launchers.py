@@ -43,7 +43,7 @@ def resident() -> float:
 
 def run_child(launcher: str, count: int, workers: int) -> None:
     """Run trivial jobs; print seconds per job, and the driver's memory early and at the end."""
-    from lff.experiments.pause import PauseJob
+    from lff.experiments.jobs.pause import PauseJob
     from lff.launch.local import launch
     from lff.launch.ray import launch_on_ray
 
@@ -101,7 +101,7 @@ def bare_interpreter() -> float:
 
 def training_jobs(steps: int, first_seed: int) -> list[object]:
     from lff.algos import SACConfig
-    from lff.experiments.training import TrainJob
+    from lff.experiments.jobs.training import TrainJob
     from lff.nn import Fourier, MLPTrunk, NetConfig
     from lff.training import TrainConfig
 

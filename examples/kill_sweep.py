@@ -18,7 +18,7 @@ from pathlib import Path
 
 from lff.algos import SACConfig
 from lff.core import digest
-from lff.experiments.training import TrainJob
+from lff.experiments.jobs.training import TrainJob
 from lff.launch.local import launch
 from lff.nn import Fourier, MLPTrunk, NetConfig
 from lff.training import TrainConfig

@@ -1,7 +1,7 @@
 """A training job of seconds."""
 
 from lff.algos import SACConfig
-from lff.experiments.training import TrainJob
+from lff.experiments.jobs.training import TrainJob
 from lff.nn import Fourier, MLPTrunk, NetConfig
 from lff.training import TrainConfig
 

@@ -3,9 +3,9 @@ import math
 import pytest
 import torch
 
-from lff.core.experiment import DIVERGED, JobRow
-from lff.experiments.after_training import NoiseTestJob, ReplayKernelJob
-from lff.experiments.training import TrainJob
+from lff.experiments.jobs.after_training import NoiseTestJob, ReplayKernelJob
+from lff.experiments.jobs.training import TrainJob
+from lff.launch.job import DIVERGED, JobRow
 from lff.runs.spectra import first_critic, look, untrained
 from lff.training.load import load, replay_sample
 from tests.experiments.small import small_train_job

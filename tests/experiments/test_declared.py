@@ -10,7 +10,7 @@ import pytest
 from lff.core.config import to_dict
 from lff.core.errors import BadInputError
 from lff.experiments import find_experiment, list_experiments
-from lff.experiments.jobs import job_from_dict
+from lff.launch.job import job_from_dict
 from lff.stats.tables import Row
 
 NAMES = list(list_experiments())

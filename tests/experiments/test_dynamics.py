@@ -8,7 +8,7 @@ from lff.core.config import to_dict
 from lff.core.errors import BadInputError
 from lff.core.seeding import env_seed
 from lff.envs import make
-from lff.experiments.dynamics import (
+from lff.experiments.jobs.dynamics import (
     DynamicsJob,
     Episodes,
     Units,
@@ -16,8 +16,8 @@ from lff.experiments.dynamics import (
     record,
     rollout_errors,
 )
-from lff.experiments.jobs import job_from_dict
-from lff.experiments.resuming import Kept
+from lff.experiments.jobs.resuming import Kept
+from lff.launch.job import job_from_dict
 from lff.nn import MLPTrunk, NetConfig
 
 NET = NetConfig(trunk=MLPTrunk(hidden=(32, 32)))
@@ -107,7 +107,7 @@ def test_the_job_learns_hopper_and_can_be_resumed(tmp_path, monkeypatch):
     assert last["error after 1"] < last["error after 20"]
     stopped = tmp_path / "stopped"
     stopped.mkdir()
-    monkeypatch.setattr("lff.experiments.resuming.EVERY", 0.0)
+    monkeypatch.setattr("lff.experiments.jobs.resuming.EVERY", 0.0)
 
     class Killed(Exception):
         pass

@@ -3,7 +3,6 @@ import json
 import pytest
 
 from lff.core.errors import BadInputError
-from lff.core.experiment import Cell, Experiment, JobRow
 from lff.experiments.gathering import (
     find_table,
     gather,
@@ -11,7 +10,9 @@ from lff.experiments.gathering import (
     read_provenance,
     table_path,
 )
-from lff.experiments.pause import PauseJob
+from lff.experiments.jobs.pause import PauseJob
+from lff.experiments.spec import Cell, Experiment
+from lff.launch.job import JobRow
 from lff.stats.tables import Row, read_table, write_table
 
 CELLS = (Cell("A", "t", PauseJob(number=1)), Cell("B", "t", PauseJob(number=2)))

@@ -8,10 +8,10 @@ import pytest
 from lff import Fourier, MLPTrunk, NetConfig
 from lff.core.config import to_dict
 from lff.core.errors import BadInputError
-from lff.experiments import resuming
-from lff.experiments.fqi import FQIJob, maze
-from lff.experiments.jobs import job_from_dict
-from lff.experiments.mazes import MazeFitJob
+from lff.experiments.jobs import resuming
+from lff.experiments.jobs.fqi import FQIJob, maze
+from lff.experiments.jobs.mazes import MazeFitJob
+from lff.launch.job import job_from_dict
 from lff.stats.fields import FIELDS, read_fields
 from lff.tabular import FQIConfig, solve
 
@@ -68,13 +68,9 @@ def test_stopped_and_run_again_gives_the_same_rows(name, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_jobs_travel_as_json_and_say_what_they_cost(name):
+def test_jobs_travel_as_json(name):
     job = JOBS[name]
     assert job_from_dict(to_dict(job)) == job
-    cost = job.measure()
-    assert cost.seconds > 0
-    assert cost.memory > 10**7
-    assert cost.disk > 10**3
 
 
 def test_rows_of_grid16_are_complete(tmp_path: Path):

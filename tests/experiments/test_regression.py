@@ -14,8 +14,8 @@ import torch
 from lff.core.config import to_dict
 from lff.core.errors import BadInputError
 from lff.experiments import find_experiment
-from lff.experiments.jobs import job_from_dict
-from lff.experiments.regression import SurfaceJob, smooth_noise, surface
+from lff.experiments.jobs.regression import SurfaceJob, smooth_noise, surface
+from lff.launch.job import job_from_dict
 from lff.launch.worker import run_job
 from lff.nn import Fourier, MLPTrunk, NetConfig
 from lff.regularizers import Dropout, WeightDecay
@@ -28,8 +28,8 @@ SMALL = SurfaceJob(net=NET, size=16, steps=60, batch=32, every=5, seeds=2)
 PROGRAM = """
 import json, sys
 from pathlib import Path
-import lff.experiments.resuming
-lff.experiments.resuming.EVERY = 0.0
+import lff.experiments.jobs.resuming
+lff.experiments.jobs.resuming.EVERY = 0.0
 from lff.launch.worker import run_job
 sys.exit(run_job(json.loads(sys.argv[1]), Path(sys.argv[2])))
 """
@@ -139,12 +139,6 @@ def test_figure_2_is_judged_by_the_last_step_and_by_the_best():
     assert found["C-2c"] == "refuted"
     assert found["C-2e"] == "confirmed"
     assert found["C-2i"] == "inconclusive at this scale"
-
-
-def test_measuring_writes_nothing(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert SMALL.measure().seconds > 0
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from lff.core.errors import CorruptError
-from lff.core.experiment import JobRow
-from lff.experiments.resuming import Kept
+from lff.experiments.jobs.resuming import Kept
+from lff.launch.job import JobRow
 from lff.nn import MLPTrunk, NetConfig
 from lff.store import RunLock, load_latest
 from lff.tabular.learner import Learner

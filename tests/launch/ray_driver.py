@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from lff.core.errors import RunError
-from lff.experiments.jobs import job_from_dict
+from lff.launch.job import job_from_dict
 from lff.launch.ray import launch_on_ray
 from tests.launch.processes import listening
 

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from lff.core.config import digest, to_dict
-from lff.core.errors import RunError
-from lff.core.experiment import JobRow
-from lff.experiments.pause import PauseJob
+from lff.experiments.jobs.pause import PauseJob
 from lff.launch import local
-from lff.launch.local import launch, measure
+from lff.launch.job import JobRow
+from lff.launch.local import launch
 from lff.launch.worker import read_job_table, run_job, table_bytes
 from lff.store import RunLock
 from tests.experiments.small import small_train_job
@@ -149,7 +148,7 @@ def _wait_for(happened, seconds=60):
 
 def test_workers_die_with_their_launcher(tmp_path):
     program = (
-        "import sys; from pathlib import Path; from lff.experiments.pause import PauseJob;"
+        "import sys; from pathlib import Path; from lff.experiments.jobs.pause import PauseJob;"
         "from lff.launch.local import launch;"
         "launch([PauseJob(60.0)], Path(sys.argv[1]), workers=1)"
     )
@@ -161,19 +160,6 @@ def test_workers_die_with_their_launcher(tmp_path):
     driver.kill()
     driver.wait()
     _wait_for(lambda: not Path(f"/proc/{pid}").exists(), seconds=20)
-
-
-def test_measuring_tells_what_a_training_job_takes(tmp_path):
-    del tmp_path
-    one, two = measure([small_train_job(steps=400), small_train_job(steps=40_000)])
-    assert two.seconds > 20 * one.seconds
-    assert 50e6 < one.memory < 4e9
-    assert one.disk < two.disk
-
-
-def test_a_job_that_cannot_be_tried_says_why():
-    with pytest.raises(RunError, match="cheetah-fly"):
-        measure([small_train_job(env="dmc/cheetah-fly")])
 
 
 def test_a_jobs_table_is_exact(tmp_path):

@@ -17,8 +17,8 @@ import pytest
 from lff.core.config import digest, to_dict
 from lff.core.errors import BadInputError
 from lff.core.exit_codes import ExitCode
-from lff.experiments.pause import PauseJob
-from lff.experiments.training import TrainJob
+from lff.experiments.jobs.pause import PauseJob
+from lff.experiments.jobs.training import TrainJob
 from lff.launch.local import launch
 from lff.launch.ray import launch_on_ray
 from tests.launch.processes import descendants

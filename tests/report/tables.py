@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lff.core.experiment import Experiment, Panel
+from lff.experiments.spec import Experiment, Panel
 from lff.report.summaries import values_of
 from lff.stats import Curves, Row, judge_better, paired_t_interval
 

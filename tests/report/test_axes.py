@@ -1,6 +1,6 @@
 """The x-axis of a panel says what its steps are."""
 
-from lff.core.experiment import Panel
+from lff.experiments.spec import Panel
 from lff.report.drawing import draw_picture, pictures, power_of_ten
 from lff.stats import Row
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lff.core import BadInputError, CorruptError
-from lff.core.experiment import Panel
+from lff.experiments.spec import Panel
 from lff.report import (
     Entry,
     draw_experiment,

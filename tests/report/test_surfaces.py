@@ -8,9 +8,9 @@ import pytest
 from matplotlib.figure import Figure
 
 from lff.core.errors import BadInputError
-from lff.core.experiment import Cell, Experiment, Panel
 from lff.experiments.gathering import gather_fields
-from lff.experiments.pause import PauseJob
+from lff.experiments.jobs.pause import PauseJob
+from lff.experiments.spec import Cell, Experiment, Panel
 from lff.figures import draw_tiles
 from lff.report import draw_experiment, experiment_page
 from lff.stats import Row

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lff.runs.video import new_video, require_writer, stride
 from lff.core import BadInputError
+from lff.runs.video import new_video, require_writer, stride
 
 COLORS = [(200, 30, 30), (30, 200, 30), (30, 30, 200)]
 

@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.table import Table
 
 from lff.core.errors import BadInputError
-from lff.core.experiment import SCALES, Experiment, ScaleName
 from lff.experiments import find_experiment, list_experiments
 from lff.experiments.gathering import find_table, need_table, read_provenance
+from lff.experiments.spec import SCALES, Experiment, ScaleName
 from lff.stats.tables import Row, read_table
 
 RUNS, RESULTS = Path("runs/experiments"), Path("results")

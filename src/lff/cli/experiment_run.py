@@ -1,7 +1,6 @@
 """What ``lff experiment run`` does: plan, launch, gather, judge."""
 
 import json
-import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,17 +11,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from lff.cli.experiment import print_verdicts
 from lff.core.errors import BadInputError, RunError
-from lff.core.experiment import Cell, Experiment, ScaleName
 from lff.experiments.gathering import gather, gather_fields, table_path
+from lff.experiments.spec import Cell, Experiment, ScaleName
 from lff.launch.files import LOG, OUTCOME, PROGRESS
-from lff.launch.local import Show, Task, launch, measure
+from lff.launch.local import Show, Task, launch
 from lff.launch.worker import read_job_table
 from lff.stats.fields import FIELDS, beside, read_fields, write_fields
 from lff.stats.tables import write_table
 from lff.training import versions
 
-PROBES = 3
-"""How many kinds of jobs are tried for the estimate."""
 SHOWN_LINES = 5
 
 
@@ -45,7 +42,6 @@ def run_experiments(
     say(f"{len(jobs)} jobs at scale {scale}, {len(jobs) - len(mine)} of them other shards'")
     say(f"{len(mine) - len(waiting)} are done, {len(waiting)} to do, in {root}")
     if waiting:
-        say(forecast([*waiting.values()], workers=workers, root=root))
         with bars(root) as show:
             tasks = launch_jobs([job for _, job in mine], root, workers, ray, show)
         _report_failures(tasks, root)
@@ -107,38 +103,6 @@ def count_done(experiment: Experiment, scale: ScaleName, root: Path) -> tuple[in
     """Return how many jobs are done, and how many there are."""
     digests = {cell.digest for cell in experiment.cells(scale)}
     return sum(_is_done(root, digest) for digest in digests), len(digests)
-
-
-def forecast(jobs: Sequence[object], *, workers: int, root: Path) -> str:
-    """Try some of the jobs for a moment and say what all of them will take."""
-    step = max(1, len(jobs) // PROBES)
-    costs = measure(jobs[::step][:PROBES])
-    busy = min(workers, len(jobs))
-    seconds = sum(c.seconds for c in costs) / len(costs) * len(jobs) / busy
-    memory, disk = busy * max(c.memory for c in costs), len(jobs) * max(c.disk for c in costs)
-    place = root
-    while not place.exists():
-        place = place.parent
-    free = shutil.disk_usage(place).free
-    warning = "" if disk < free else f" (there are {_bytes(free)}!)"
-    return (
-        f"about {_time(seconds)} with {busy} at a time, {_bytes(memory)} of memory, "
-        f"{_bytes(disk)} of disk{warning}"
-    )
-
-
-def _time(seconds: float) -> str:
-    for size, unit in ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes")):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.0f} seconds"
-
-
-def _bytes(count: float) -> str:
-    for size, unit in ((2**30, "GiB"), (2**20, "MiB")):
-        if count >= size:
-            return f"{count / size:.3g} {unit}"
-    return f"{count / 2**10:.3g} KiB"
 
 
 def _is_done(root: Path, digest: str) -> bool:

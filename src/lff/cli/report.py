@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from lff.core.errors import BadInputError
-from lff.core.experiment import ScaleName
+from lff.experiments.spec import ScaleName
 
 if TYPE_CHECKING:
     from lff.report import Entry

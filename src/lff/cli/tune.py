@@ -13,7 +13,7 @@ from lff.envs import is_seen
 from lff.training.presets import NetName
 
 if TYPE_CHECKING:
-    from lff.launch.tuning import Trial
+    from lff.experiments.tuning import Trial
 
 WITH_SIGMA = ("lff", "fixed-b", "no-concat", "linear")
 WITH_SIZE = (*WITH_SIGMA, "log-uniform", "constant")
@@ -60,11 +60,11 @@ def tune_command(
         remedy = "tune from state, or compare runs of lff train with --sigma and --fourier-dim"
         raise BadInputError("env", env, "a task that observes numbers", remedy)
     try:
-        from lff.launch.tuning import Space, tune
+        from lff.experiments.tuning import Space, tune
     except ImportError as error:
         remedy = "pip install 'learned-fourier-features[tune,stats]'"
         raise BadInputError("lff tune", error.name, "installed", remedy) from None
-    from lff.cli.experiment_run import bars, forecast, launch_jobs
+    from lff.cli.experiment_run import bars, launch_jobs
     from lff.experiments.state import Size, Variant, train_job
 
     space = Space(
@@ -81,7 +81,6 @@ def tune_command(
     say = Console(highlight=False).print
     jobs = [make_job({})] * (trials * seeds)
     say(f"{trials} settings of {net} on {env}, {seeds} seeds each: {len(jobs)} jobs")
-    say(forecast(jobs, workers=cores, root=dir))
     with bars(dir) as show:
         found = tune(
             make_job,  # type: ignore[arg-type]

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from lff.core.errors import BadInputError
-from lff.core.experiment import SCALES, Cell, Experiment, JobRow, ScaleName
+from lff.experiments.spec import SCALES, Cell, Experiment, ScaleName
+from lff.launch.job import JobRow
 from lff.stats.fields import Field
 from lff.stats.tables import Row
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lff.core.experiment import Cell, ScaleName
 from lff.envs import PAPER_PIXEL_TASKS
-from lff.experiments.training import TrainJob, over_seeds
+from lff.experiments.jobs.training import TrainJob, over_seeds
+from lff.experiments.spec import Cell, ScaleName
 from lff.training import TrainConfig
 from lff.training.pixel_presets import PixelNetName, PixelPreset, pixel_preset
 

@@ -1,4 +1,4 @@
-"""Finds the experiments: every module of this package that defines ``EXPERIMENTS``."""
+"""Discovery of experiments: ``EXPERIMENTS`` of every module in ``paper`` and ``beyond``."""
 
 import functools
 import importlib
@@ -6,36 +6,51 @@ import pkgutil
 
 from lff.core.checks import nearest
 from lff.core.errors import BadInputError
-from lff.core.experiment import Experiment
+from lff.experiments.spec import Experiment
 
-PREFIXES = ("fig", "claims", "new", "tab", "lem", "thm")
-"""How files of experiments are named; the other modules of the package are the machinery."""
+ROOMS = ("paper", "beyond")
 
 
 @functools.cache
 def list_experiments() -> dict[str, Experiment]:
-    """Return all experiments by name, figures of the paper first."""
-    package = importlib.import_module("lff.experiments")
-    found: dict[str, Experiment] = {}
-    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda m: _order(m.name)):
-        if module.name.startswith(PREFIXES):
-            inner = importlib.import_module(f"lff.experiments.{module.name}")
-            for experiment in inner.EXPERIMENTS:
-                if experiment.name in found:
+    """Return all experiments by name: those of the paper first, figures in their order."""
+    known: dict[str, Experiment] = {}
+    for room in ROOMS:
+        package = importlib.import_module(f"lff.experiments.{room}")
+        names = [module.name for module in pkgutil.iter_modules(package.__path__)]
+        for name in sorted(names, key=lambda name: (not name.startswith("fig"), name)):
+            for experiment in importlib.import_module(f"{package.__name__}.{name}").EXPERIMENTS:
+                if experiment.name in known:
                     raise BadInputError("name", experiment.name, "used once", "rename one")
-                found[experiment.name] = experiment
-    return found
+                known[experiment.name] = experiment
+    return known
 
 
 def find_experiment(name: str) -> Experiment:
-    """Return the experiment of this name, or say which names are near."""
+    """Return the experiment of this name; ``package.module:NAME`` is imported from there.
+
+    Only a name that the user typed may come here: a module is code.
+    """
+    if ":" in name:
+        return _import_experiment(name)
     known = list_experiments()
     if name not in known:
         raise BadInputError("experiment", name, "a known one", nearest(name, [*known]))
     return known[name]
 
 
-def _order(name: str) -> tuple[int, int, str]:
-    prefix = next((i for i, p in enumerate(PREFIXES) if name.startswith(p)), len(PREFIXES))
-    digits = "".join(c for c in name if c.isdigit())
-    return prefix, int(digits or 0), name
+def _import_experiment(path: str) -> Experiment:
+    module, _, name = path.partition(":")
+    try:
+        inner = importlib.import_module(module)
+    except ImportError as error:
+        remedy = f"install it or put it on PYTHONPATH: {error}"
+        raise BadInputError("experiment", path, "importable", remedy) from None
+    made = getattr(inner, name, None)
+    if isinstance(made, Experiment):
+        return made
+    named: dict[str, Experiment] = {one.name: one for one in getattr(inner, "EXPERIMENTS", ())}
+    if name not in named:
+        remedy = "name an Experiment of that module, or one in its EXPERIMENTS"
+        raise BadInputError("experiment", path, f"an Experiment of {module}", remedy)
+    return named[name]

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from lff.algos import SACConfig
-from lff.core.experiment import Cell, ScaleName
 from lff.envs import PAPER_TASKS
 from lff.envs.dimensions import dimensions
-from lff.experiments.training import TrainJob, over_seeds
+from lff.experiments.jobs.training import TrainJob, over_seeds
+from lff.experiments.spec import Cell, ScaleName
 from lff.nn import DeepFourierTrunk, NetConfig
 from lff.nn.matching import hidden_widths
 from lff.training import TrainConfig, preset, sac_config, worth_compiling

@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from lff.core.config import digest, to_dict
-from lff.core.errors import InterruptedRunError, RunError
+from lff.core.errors import InterruptedRunError
 from lff.core.exit_codes import ExitCode
-from lff.core.experiment import Cost
 from lff.launch.files import OUTCOME
 
 THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -229,19 +228,3 @@ class Pool:
         self._selector.close()
         for number, handler in self._old.items():
             signal.signal(number, handler)
-
-
-def measure(jobs: Sequence[Any]) -> list[Cost]:
-    """Ask a worker what each of these jobs would take."""
-    costs = []
-    with Pool(1) as pool:
-        for job in jobs:
-            task = Task("", job)
-            pool.give(task, {"job": to_dict(job), "measure": True})
-            while not (ended := pool.wait(WAIT)):
-                pass
-            answer = task.answer
-            if ended[0][1] or "error" in answer:
-                raise RunError(f"cannot try a job: {answer.get('error', 'its process died')}")
-            costs.append(Cost(answer["seconds"], answer["memory"], answer["disk"]))
-    return costs

@@ -23,9 +23,8 @@ from typing import Any
 from lff.core.config import to_dict
 from lff.core.errors import RunError
 from lff.core.exit_codes import ExitCode, exit_code
-from lff.core.experiment import DIVERGED, JobRow, has_diverged
-from lff.experiments.jobs import job_from_dict
 from lff.launch.files import JOB, LOG, OUTCOME, PROGRESS, TABLE
+from lff.launch.job import DIVERGED, JobRow, has_diverged, job_from_dict
 from lff.store import RunLock, write_bytes, write_json
 
 TOLD_EVERY = 0.5
@@ -101,7 +100,7 @@ def _teller(folder: Path) -> Any:
 def serve() -> None:
     """Answer requests of a launcher until it closes the pipe; if it dies, stop with a checkpoint.
 
-    A request is ``{"job": …, "folder": …}`` or ``{"job": …, "measure": true}``.
+    A request is ``{"job": …, "folder": …}``.
     """
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a library's print must not be an answer
@@ -127,17 +126,10 @@ def serve() -> None:
         if not line:
             return
         request = json.loads(line)
-        print(json.dumps(_answer(request)), file=answers)
-
-
-def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
-    if "measure" not in request:
-        return {"code": int(run_job(request["job"], Path(request["folder"])))}
-    try:
-        cost = job_from_dict(request["job"]).measure()
-    except Exception as error:  # noqa: BLE001  the launcher tells it
-        return {"error": f"{type(error).__name__}: {error}"}
-    return {"seconds": cost.seconds, "memory": cost.memory, "disk": cost.disk}
+        print(
+            json.dumps({"code": int(run_job(request["job"], Path(request["folder"])))}),
+            file=answers,
+        )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, NullFormatter
 
 from lff.core.errors import BadInputError
-from lff.core.experiment import Experiment, Panel
+from lff.experiments.spec import Experiment, Panel
 from lff.figures import (
     color_of,
     dash_of,

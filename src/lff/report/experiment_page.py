@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lff.core.experiment import SCALES, Claim, Experiment, Judged, Panel, ScaleName
+from lff.experiments.spec import SCALES, Claim, Experiment, Judged, Panel, ScaleName
 from lff.report.drawing import DOTTED, POLICIES, draw_picture, legend_names, pictures, variants_of
 from lff.report.markup import Markup, command, gallery, page, section, table, tag
 from lff.report.pictures import inline_svg, swatch

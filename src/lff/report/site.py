@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lff.core.errors import BadInputError, StorageError
-from lff.core.experiment import Experiment, Judged, ScaleName
+from lff.experiments.spec import Experiment, Judged, ScaleName
 from lff.report.experiment_page import badge, experiment_page, join_times
 from lff.report.markup import Markup, command, is_ours, page, section, tag
 from lff.stats import Field, Published, Row

@@ -1,0 +1,171 @@
+"""Jobs on the kernels of deep networks, infinitely wide and not: Figure 4, §4.2, NEW-T1."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+
+from lff.core.checks import check_scale, check_size, check_sizes
+from lff.experiments.jobs.draws import each_draw, rows_of
+from lff.experiments.jobs.kernels import log_spaced
+from lff.launch.job import JobRow, Report
+from lff.nn import ConstantFeatures, LearnedFourierFeatures, LinearFeatures, NetConfig
+from lff.ntk import circle, circle_spectrum, empirical_ntk, relu_ntk
+
+GAIN = math.sqrt(2)
+"""Scale of the weights, √2/√fan_in: it keeps the size of ReLU features."""
+
+HIGHEST = 128
+"""Frequencies above are left out of the tables."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeepKernelJob:
+    """The spectrum of a ReLU network's kernel on the circle, behind a front or not.
+
+    Rows: ``eigenvalue``, λ_k over n and over the kernel's mean diagonal, by frequency k; ``tail
+    eigenvalue``, the one at k = 16; ``first eigenvalue``; ``tail over first``.  With a ``width``
+    also ``eigenvalue over the limit``, and ``factor from the limit``, the larger of that and its
+    inverse, for the same B.
+    """
+
+    tag: ClassVar[str] = "deep-kernel"
+
+    front: Literal["none", "fourier", "linear", "constant"] = "none"
+    sigma: float = 0.0
+    """The layer's, with 2π."""
+    fourier_dim: int = 1024
+    trainable: bool = False
+    """Whether B is trained, so that its gradients count."""
+    concat: bool = False
+    hidden: int = 3
+    """Hidden layers behind the front."""
+    width: int = 0
+    """Of the hidden layers; 0 is infinite."""
+    sizes: tuple[int, ...] = (256,)
+    """Points on the circle; draw i takes the i-th of them, from the first again after the last."""
+    draws: int = 10
+    tail: int = 16
+
+    def __post_init__(self) -> None:
+        """Check the sizes."""
+        check_sizes("sizes", self.sizes)
+        check_size("hidden", self.hidden)
+        check_scale("sigma", self.sigma)
+
+    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+        """Draw fronts, and networks if these are finite."""
+        del folder
+        found: list[JobRow] = []
+        for seed, rng in each_draw(self.draws, report):
+            x = circle(self.sizes[seed % len(self.sizes)])
+            front = self._front(rng)
+            limit = normalised(relu_ntk(x, hidden_layers=self.hidden, front=front).ntk)
+            values = limit
+            if self.width:
+                values = normalised(self._finite(front, x, rng))
+            found += spectrum_rows(seed, values, self.tail)
+            if self.width:
+                kept = log_spaced(len(limit) - 1)
+                ratio = values[kept] / limit[kept]
+                found += rows_of(seed, "eigenvalue over the limit", kept, ratio.tolist())
+                factor = torch.maximum(ratio, 1 / ratio)
+                found += rows_of(seed, "factor from the limit", kept, factor.tolist())
+        return found
+
+    def _front(self, rng: torch.Generator) -> nn.Module | None:
+        match self.front:
+            case "none":
+                return None
+            case "constant":
+                return ConstantFeatures(2, self.fourier_dim)
+            case "linear":
+                made = LinearFeatures(2, self.fourier_dim, sigma=self.sigma, generator=rng)
+                return made.double()
+            case "fourier":
+                layer = LearnedFourierFeatures(
+                    2,
+                    self.fourier_dim,
+                    sigma=self.sigma,
+                    trainable=self.trainable,
+                    concat_input=self.concat,
+                    generator=rng,
+                )
+                return layer.double()
+
+    def _finite(self, front: nn.Module | None, x: Tensor, rng: torch.Generator) -> Tensor:
+        with torch.no_grad():
+            features = x if front is None else front(x)
+        return finite_kernel(features, (self.width,) * self.hidden, rng)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetKernelJob:
+    """The same rows for whole networks as they are built and trained: all parameters count."""
+
+    tag: ClassVar[str] = "net-kernel"
+
+    net: NetConfig
+    points: int = 64
+    draws: int = 5
+    tail: int = 16
+
+    def __post_init__(self) -> None:
+        """Check the sizes."""
+        check_size("points", self.points)
+        check_size("draws", self.draws)
+
+    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+        """Draw networks."""
+        del folder
+        found: list[JobRow] = []
+        x = circle(self.points)
+        for seed, rng in each_draw(self.draws, report):
+            net = self.net.build(2, 1, generator=rng).double()
+            found += spectrum_rows(seed, normalised(empirical_ntk(net, x).ntk), self.tail)
+        return found
+
+
+def spectrum_rows(seed: int, values: Tensor, tail: int) -> list[JobRow]:
+    """Return the rows of a spectrum, up to the same frequency for all numbers of points."""
+    kept = log_spaced(min(len(values) - 1, HIGHEST))
+    first, last = values[1].item(), values[tail].item()
+    return [
+        *rows_of(seed, "eigenvalue", kept, values[kept].tolist()),
+        JobRow(seed, tail, "tail eigenvalue", last),
+        JobRow(seed, 1, "first eigenvalue", first),
+        JobRow(seed, tail, "tail over first", last / first),
+    ]
+
+
+def normalised(kernel: Tensor) -> Tensor:
+    """Return λ_k over n and over the mean of the diagonal."""
+    return circle_spectrum(kernel).eigenvalues / len(kernel) / kernel.diagonal().mean()
+
+
+def finite_kernel(features: Tensor, hidden: tuple[int, ...], rng: torch.Generator) -> Tensor:
+    """Return the tangent kernel of one drawn ReLU network on fixed features.
+
+    NTK parameterisation: the weights are √2/√n times numbers of N(0, 1) and the gradient is taken
+    by these, so the share of each layer is 2/n times that of a plain Linear.
+    """
+    layers: list[nn.Module] = []
+    fan_in = features.shape[1]
+    for width in (*hidden, 1):
+        layer = nn.Linear(fan_in, width, bias=False).double()
+        with torch.no_grad():
+            layer.weight.normal_(generator=rng).mul_(GAIN / math.sqrt(fan_in))
+        layers += [layer, nn.ReLU()]
+        fan_in = width
+    net = nn.Sequential(*layers[:-1])
+    kernel = features.new_zeros(len(features), len(features))
+    linear = [layer for layer in net if isinstance(layer, nn.Linear)]
+    for layer in linear:
+        for other in linear:
+            other.weight.requires_grad_(other is layer)
+        kernel += GAIN**2 / layer.in_features * empirical_ntk(net, features).ntk
+    return kernel

@@ -1,0 +1,320 @@
+"""Jobs on the kernel of two-layer Fourier networks: Lemma 1, Lemma 3, Figure 3, §4.3.
+
+In all of them σ is Lemma 1's, without 2π: the layer's is σ/2π.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+
+from lff.core.checks import check_scale, check_size, check_sizes
+from lff.experiments.jobs.draws import each_draw, rows_of, start
+from lff.launch.job import JobRow, Report
+from lff.nn import LearnedFourierFeatures
+from lff.ntk import circle, circle_spectrum, empirical_ntk, fourier_ntk, relu_ntk
+
+TWO_PI = 2 * math.pi
+ROUNDING = 1e-15
+"""Eigenvalues below this, over n, are told as this: what is left of them is rounding."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MonteCarloJob:
+    """The kernel of two-layer networks of finite width against Lemma 1.
+
+    Rows: ``largest error`` and ``ratio`` against the width on random points of a sphere; and, if
+    there are ``angles``, the ``kernel`` on the circle at the largest width, by degree.
+    """
+
+    tag: ClassVar[str] = "monte-carlo"
+
+    sigma: float
+    dim: int = 2
+    rows: Literal["m/2", "m"] = "m/2"
+    """Rows of B: as in the proof, or as in the text."""
+    widths: tuple[int, ...] = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
+    """m."""
+    draws: int = 20
+    points: int = 24
+    angles: int = 0
+    """Step in degrees of the angles; none if 0."""
+    group: int = 10
+    """Networks whose mean and standard deviation make one band."""
+
+    def __post_init__(self) -> None:
+        """Check the sizes."""
+        check_sizes("widths", self.widths)
+        check_scale("sigma", self.sigma)
+
+    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+        """Draw networks."""
+        del folder
+        found: list[JobRow] = []
+        for seed, rng in each_draw(self.draws, report):
+            found += self._angles(seed, rng) if self.angles else self._widths(seed, rng)
+        return found
+
+    def _widths(self, seed: int, rng: torch.Generator) -> list[JobRow]:
+        x = torch.randn(self.points, self.dim, generator=rng, dtype=torch.float64)
+        x /= x.norm(dim=1, keepdim=True)
+        limit = fourier_ntk(x, x, self.sigma)
+        errors, ratios = [], []
+        for width in self.widths:
+            kernel = two_layer_kernel(x, width, self.sigma, rng, double=self.rows == "m")
+            errors.append((kernel - limit).abs().max().item())
+            ratios.append(((kernel * limit).sum() / limit.square().sum()).item())
+        return rows_of(seed, "largest error", self.widths, errors) + rows_of(
+            seed, "ratio", self.widths, ratios
+        )
+
+    def _angles(self, seed: int, rng: torch.Generator) -> list[JobRow]:
+        degrees = list(range(0, 181, self.angles))
+        angle = torch.tensor(degrees, dtype=torch.float64).deg2rad()
+        x = torch.stack((angle.cos(), angle.sin()), dim=1)
+        drawn = torch.stack(
+            [two_layer_kernel(x, self.widths[-1], self.sigma, rng)[0] for _ in range(self.group)]
+        )
+        limit = fourier_ntk(x, x, self.sigma)[0]
+        spread = drawn.std(dim=0)
+        inside = ((drawn.mean(dim=0) - limit).abs() <= 2 * spread).double().mean()
+        return [
+            *rows_of(seed, "kernel", degrees, drawn[0].tolist()),
+            JobRow(seed, self.widths[-1], "angles inside", inside.item()),
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CircleKernelJob:
+    """Lemma 1's kernel and its spectrum on circles of several numbers of points.
+
+    Each number of points is a draw: nothing here is random.  Rows: ``kernel`` by degree,
+    ``eigenvalue`` (over n) by frequency for the last number, ``highest eigenvalue`` (over n) by
+    number of points.
+    """
+
+    tag: ClassVar[str] = "circle-kernel"
+
+    sigma: float
+    sizes: tuple[int, ...] = (64, 128, 256, 512, 1000)
+    degree: int = 3
+
+    def __post_init__(self) -> None:
+        """Check the sizes."""
+        check_sizes("sizes", self.sizes)
+        check_scale("sigma", self.sigma)
+
+    @property
+    def draws(self) -> int:
+        """One for each number of points."""
+        return len(self.sizes)
+
+    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+        """Compute it."""
+        del folder
+        found: list[JobRow] = []
+        degrees = list(range(0, 181, self.degree))
+        angle = torch.tensor(degrees, dtype=torch.float64).deg2rad()
+        turned = torch.stack((angle.cos(), angle.sin()), dim=1)
+        curve = fourier_ntk(turned, turned[:1], self.sigma)[:, 0].tolist()
+        for seed, size in enumerate(self.sizes):
+            start(seed)
+            report(seed / self.draws, f"{size} points")
+            x = circle(size)
+            values = circle_spectrum(fourier_ntk(x, x, self.sigma)).eigenvalues / size
+            values = values.clamp_min(ROUNDING)
+            found += rows_of(seed, "kernel", degrees, curve)
+            if size == self.sizes[-1]:
+                kept = log_spaced(size // 2)
+                found += rows_of(seed, "eigenvalue", kept, values[kept].tolist())
+            for k in (1, 8):
+                found.append(JobRow(seed, size, f"eigenvalue {k}", values[k].item()))
+            found.append(JobRow(seed, size, "highest eigenvalue", values[-1].item()))
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class HighestFrequencyJob:
+    """The σ that it takes to have the highest frequency of n points in the spectrum.
+
+    Row: ``sigma for the highest``, by n: the least σ with λ_{n/2} at a share of the mean
+    eigenvalue.  Each share is a draw: nothing here is random.
+    """
+
+    tag: ClassVar[str] = "highest-frequency"
+
+    shares: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 0.5)
+    sizes: tuple[int, ...] = (64, 128, 256, 512, 1000)
+
+    def __post_init__(self) -> None:
+        """Check the sizes."""
+        check_sizes("sizes", self.sizes)
+
+    @property
+    def draws(self) -> int:
+        """One for each share."""
+        return len(self.shares)
+
+    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+        """Search for it."""
+        del folder
+        found: list[JobRow] = []
+        for seed, share in enumerate(self.shares):
+            report(seed / self.draws, f"share {share:g}")
+            start(seed)
+            values = [sigma_for_the_highest(size, share) for size in self.sizes]
+            found += rows_of(seed, "sigma for the highest", self.sizes, values)
+        return found
+
+
+def sigma_for_the_highest(size: int, share: float) -> float:
+    """Return the least σ with λ_{n/2} at this share of the mean eigenvalue, which is k(x, x)."""
+    x = circle(size)
+
+    def enough(sigma: float) -> bool:
+        row = fourier_ntk(x, x[:1], sigma)[:, 0]  # on the circle one column tells the spectrum
+        return bool(torch.fft.rfft(row).real[-1] >= share * row[0])
+
+    return bisect(enough, 0.1, 1e4)
+
+
+def bisect(holds: Callable[[float], bool], low: float, high: float, *, rounds: int = 40) -> float:
+    """Return the smallest number between two where it holds, by halving on a log scale."""
+    for _ in range(rounds):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+@dataclass(frozen=True, kw_only=True)
+class CirculantJob:
+    """How far the Fourier basis is from the eigenvectors of a kernel (Lemma 3).
+
+    Row: ``residual``, max |K u_k - λ_k u_k| over max |λ|, by number of points.
+    """
+
+    tag: ClassVar[str] = "circulant"
+
+    kernel: Literal["random row", "Lemma 1", "ReLU"]
+    points: Literal["circle", "uneven circle", "sphere"] = "circle"
+    sizes: tuple[int, ...] = (8, 16, 32, 64)
+    draws: int = 10
+
+    def __post_init__(self) -> None:
+        """Check the sizes."""
+        check_sizes("sizes", self.sizes)
+
+    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+        """Measure it."""
+        del folder
+        found: list[JobRow] = []
+        for seed, rng in each_draw(self.draws, report):
+            values = [dft_residual(self._matrix(size, rng)) for size in self.sizes]
+            found += rows_of(seed, "residual", self.sizes, values)
+        return found
+
+    def _matrix(self, size: int, rng: torch.Generator) -> Tensor:
+        sigma = 0.5 + 3 * torch.rand((), generator=rng).item()
+        if self.kernel == "random row":
+            row = torch.randn(size, generator=rng, dtype=torch.float64)
+            index = torch.arange(size)
+            return row[(index[None] - index[:, None]) % size]
+        x = circle(size)
+        if self.points == "uneven circle":
+            angle = TWO_PI * torch.rand(size, generator=rng, dtype=torch.float64).sort().values
+            x = torch.stack((angle.cos(), angle.sin()), dim=1)
+        elif self.points == "sphere":
+            x = sphere(size)
+        if self.kernel == "ReLU":
+            return relu_ntk(x, hidden_layers=3).ntk
+        return fourier_ntk(x, x, sigma)
+
+
+def dft_residual(matrix: Tensor) -> float:
+    """Return max |K u_k - λ_k u_k| / max |λ| over all k, with λ_k = u_k* K u_k / n."""
+    n = len(matrix)
+    index = torch.arange(n, dtype=torch.float64)
+    u = torch.exp(1j * TWO_PI * index[:, None] * index / n)
+    moved = matrix.to(u.dtype) @ u
+    values = (u.conj() * moved).sum(dim=0) / n
+    return ((moved - values * u).abs().max() / values.abs().max()).item()
+
+
+def sphere(points: int) -> Tensor:
+    """Return points spread evenly over the sphere S², along a golden spiral."""
+    index = torch.arange(points, dtype=torch.float64)
+    height = 1 - (2 * index + 1) / points
+    angle = index * math.pi * (3 - math.sqrt(5))
+    radius = (1 - height.square()).sqrt()
+    return torch.stack((radius * angle.cos(), radius * angle.sin(), height), dim=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConcatShareJob:
+    """What share of the features' first frequency is the concatenated x (§4.3).
+
+    ``sigma`` is the layer's, with 2π.  Row: ``share of x`` in λ₁ of φ(x)·φ(x') on the circle, by F.
+    """
+
+    tag: ClassVar[str] = "concat-share"
+
+    sigma: float
+    fourier_dims: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024)
+    draws: int = 10
+    points: int = 64
+
+    def __post_init__(self) -> None:
+        """Check the sizes."""
+        check_sizes("fourier_dims", self.fourier_dims)
+        check_scale("sigma", self.sigma)
+        check_size("points", self.points)
+
+    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+        """Draw layers."""
+        del folder
+        x = circle(self.points)
+        found: list[JobRow] = []
+        for seed, rng in each_draw(self.draws, report):
+            shares = []
+            for size in self.fourier_dims:
+                layer = LearnedFourierFeatures(2, size, sigma=self.sigma, generator=rng).double()
+                with torch.no_grad():
+                    features = layer(x)
+                gram = features @ features.mT
+                own, whole = (circle_spectrum(k).eigenvalues[1] for k in (x @ x.mT, gram))
+                shares.append((own / whole).item())
+            found += rows_of(seed, "share of x", self.fourier_dims, shares)
+        return found
+
+
+def two_layer_kernel(
+    x: Tensor, width: int, sigma: float, rng: torch.Generator, *, double: bool = False
+) -> Tensor:
+    """Return the exact tangent kernel of one network f = √(2/m) Σ w sin(b·x) + v cos(b·x).
+
+    m is the width; B has m/2 rows, m if ``double``.  The layer of :mod:`lff.nn` has sin(2πBx): its
+    B is b/2π, and its gradient (2π)² larger.
+    """
+    features = width * (2 if double else 1)
+    layer = LearnedFourierFeatures(
+        x.shape[1], features, sigma=sigma / TWO_PI, concat_input=False, generator=rng
+    )
+    output = nn.Linear(features, 1, bias=False)
+    with torch.no_grad():
+        output.weight.normal_(generator=rng)
+    kernels = empirical_ntk(nn.Sequential(layer, output).double(), x)
+    return (kernels.rest + kernels.basis / TWO_PI**2) * 2 / width
+
+
+def log_spaced(largest: int) -> list[int]:
+    """Return whole numbers from 1, about two for each doubling, up to the largest.
+
+    >>> log_spaced(12)
+    [1, 2, 3, 4, 6, 8, 11, 12]
+    """
+    steps = (round(2 ** (i / 2)) for i in range(64))
+    return sorted({step for step in steps if step <= largest} | {largest})

@@ -1,0 +1,194 @@
+"""Regression of Q on a fixed set of pictures: what Figure 6 shows, without exploration's variance.
+
+A random policy plays some episodes; the target of a transition is the discounted return that
+followed, scaled to variance 1, in training with noise on it.  Error is measured on episodes that
+training does not see, against their returns without noise.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.func import functional_call, grad
+
+from lff.algos import SACConfig
+from lff.core.checks import check_scale, check_size
+from lff.core.errors import BadInputError
+from lff.core.seeding import env_seed, stream_seed
+from lff.data.augment import augment
+from lff.envs import make
+from lff.envs.views import PixelView
+from lff.launch.job import JobRow, Report
+from lff.nn import PixelCritic
+from lff.regularizers.adam import Adam, Rule
+
+HELD_OUT = 4
+"""Every so many episodes one is kept for the test."""
+LOOKS = 10
+CHUNK = 128
+TRIED = 3
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Transitions of random episodes: images, actions, returns, and which are for the test."""
+
+    obs: Tensor
+    action: Tensor
+    target: Tensor
+    test: Tensor
+
+
+@dataclass(frozen=True, kw_only=True)
+class PixelRegressionJob:
+    """Fit the critics of an agent to returns of random episodes, once for each seed."""
+
+    tag: ClassVar[str] = "pixel-regression"
+
+    env: str
+    """The task."""
+    view: PixelView
+    """What it shows."""
+    algo: SACConfig
+    """The agent whose critics, encoder, augmentation, batch size and rate are used."""
+    action_repeat: int
+    """Frames of an action."""
+    noise: float
+    """Standard deviation of the noise on targets, in units of the returns'."""
+    episodes: int
+    """Episodes played, a quarter of them for the test."""
+    seeds: int
+    """How many seeds: weights, batches and noise."""
+    updates: int
+    """Gradient steps."""
+
+    def __post_init__(self) -> None:
+        """Check the sizes before anything is played."""
+        for name in ("action_repeat", "episodes", "seeds", "updates"):
+            check_size(name, getattr(self, name))
+        check_scale("noise", self.noise, remedy="use 0 for none")
+        if self.episodes < 2:
+            raise BadInputError("episodes", self.episodes, "2 or more", "one is for the test")
+
+    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:  # noqa: ARG002
+        """Play, then fit seed by seed."""
+        torch.set_num_threads(1)
+        data = play(self)
+        rows: list[JobRow] = []
+        for seed in range(self.seeds):
+            for step, train, test in self._fit(data, seed):
+                rows.append(JobRow(seed, step, "train error", train))
+                rows.append(JobRow(seed, step, "test error", test))
+                done = (seed + step / self.updates) / self.seeds
+                report(done, f"seed {seed}, test error {test:.3g}")
+        return rows
+
+    def _fit(self, data: Pictures, seed: int) -> Iterable[tuple[int, float, float]]:
+        fit = _Fit(self, data, seed=seed)
+        every = max(1, self.updates // LOOKS)
+        yield (0, *fit.errors())
+        for step in range(1, self.updates + 1):
+            fit.step()
+            if step % every == 0 or step == self.updates:
+                yield (step, *fit.errors())
+
+
+def play(job: PixelRegressionJob, *, episodes: int | None = None) -> Pictures:
+    """Return the transitions of a random policy; the same for every seed and encoder."""
+    env = make(job.env, seed=0, action_repeat=job.action_repeat, view=job.view)
+    images, actions, returns, test = [], [], [], []
+    try:
+        for episode in range(job.episodes if episodes is None else episodes):
+            rng = np.random.default_rng(env_seed(0, f"regression/{episode}"))
+            obs, _ = env.reset(seed=env_seed(0, f"regression/{episode}"))
+            rewards: list[float] = []
+            ended = False
+            while not ended:
+                action = rng.uniform(-1, 1, env.action_space.shape).astype(np.float32)
+                images.append(obs)
+                actions.append(action)
+                obs, reward, terminated, truncated, _ = env.step(action)
+                rewards.append(reward)
+                ended = terminated or truncated
+            returns += _discounted(rewards, job.algo.gamma)
+            test += [episode % HELD_OUT == 0] * len(rewards)
+    finally:
+        env.close()
+    target = torch.tensor(returns, dtype=torch.float32)
+    return Pictures(
+        obs=torch.from_numpy(np.stack(images)),
+        action=torch.from_numpy(np.stack(actions)),
+        target=(target - target.mean()) / target.std(),
+        test=torch.tensor(test),
+    )
+
+
+def _discounted(rewards: list[float], gamma: float) -> list[float]:
+    total, found = 0.0, []
+    for reward in reversed(rewards):
+        total = reward + gamma * total
+        found.append(total)
+    return found[::-1]
+
+
+class _Fit:
+    """Critics, their optimizer and their streams."""
+
+    def __init__(self, job: PixelRegressionJob, data: Pictures, *, seed: int) -> None:
+        algo = job.algo
+        if algo.encoder is None:
+            raise BadInputError("algo", "no encoder", "one with an encoder", "use a pixel preset")
+        self.job, self.data = job, data
+        streams = {
+            name: torch.Generator().manual_seed(stream_seed(seed, name))
+            for name in ("weights", "noise", "batches")
+        }
+        self.batches = streams["batches"]
+        channels, *sides = data.obs.shape[1:]
+        height, width = (algo.augmentation.out_size(side) for side in sides)
+        self.critic = PixelCritic(
+            algo.encoder,
+            algo.critic,
+            algo.num_critics,
+            obs_shape=(channels, height, width),
+            action_dim=data.action.shape[1],
+            generator=streams["weights"],
+        ).requires_grad_(requires_grad=False)
+        parameters = dict(self.critic.named_parameters())
+        self.adam = Adam(parameters, {name: Rule(algo.critic_lr) for name in parameters})
+        noise = torch.randn(len(data.target), generator=streams["noise"])
+        self.noisy = data.target + job.noise * noise
+        self.train = torch.nonzero(~data.test)[:, 0]
+        self.test = torch.nonzero(data.test)[:, 0]
+
+    def step(self) -> None:
+        """Do one gradient step on an augmented batch."""
+        size = self.job.algo.batch_size
+        rows = self.train[torch.randint(len(self.train), (size,), generator=self.batches)]
+        images = self.data.obs[rows]
+        images, _ = augment(self.job.algo.augmentation, images, images, self.batches)
+        action, target = self.data.action[rows], self.noisy[rows]
+
+        def loss(parameters: dict[str, Tensor]) -> Tensor:
+            q: Tensor = functional_call(self.critic, parameters, (images, action))
+            return (q.squeeze(-1) - target).square().mean()
+
+        with torch.no_grad():
+            self.adam.step(grad(loss)(self.adam.parameters))
+
+    def errors(self) -> tuple[float, float]:
+        """Return the mean squared errors, of the critics' mean, to returns without noise."""
+        return self._error(self.train[: len(self.test)]), self._error(self.test)
+
+    def _error(self, rows: Tensor) -> float:
+        total = 0.0
+        with torch.inference_mode():
+            for part in torch.split(rows, CHUNK):
+                images = self.job.algo.augmentation.settle(self.data.obs[part])
+                q = self.critic(images, self.data.action[part]).squeeze(-1).mean(dim=0)
+                total += (q - self.data.target[part]).square().sum().item()
+        return total / len(rows)

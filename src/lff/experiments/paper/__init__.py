@@ -1,0 +1,1 @@
+"""Figures, lemmas and sentences of the paper, one file each."""

@@ -1,0 +1,1 @@
+"""Tools for finished runs: load, read, compare, export, play, spectra."""

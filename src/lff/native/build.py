@@ -1,0 +1,176 @@
+"""Builds the native update with the C++ compiler, once, and keeps it in the user's cache.
+
+A library is named by a digest of everything that decides its code: sources, sizes, flags, compiler,
+and what the compiler makes of this processor.  It is written under another name and then renamed,
+so that two processes that build the same one both succeed.  Libraries are loaded from this folder
+alone, never from a run directory, and not if anyone else could have written there.
+"""
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, get_args
+
+from lff.core.checks import check_choice
+from lff.core.errors import BadInputError, RunError
+
+Target = Literal["native", "x86-64-v3"]
+SOURCES = Path(__file__).parent
+FLAGS = (
+    "-std=c++20",
+    "-O3",
+    "-fPIC",
+    "-shared",
+    "-pthread",
+    "-fno-math-errno",
+    "-ffp-contract=fast",
+    "-Wno-psabi",
+)
+"""No -ffast-math: NaN and infinity must come through."""
+OTHERS_MAY_WRITE = 0o022
+LONGEST_BUILD = 600
+
+
+class BuildError(RunError):
+    """The compiler refused, which is a bug in our sources or in the compiler."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a library was made by; two that are equal give the same bits."""
+
+    key: str
+    target: Target
+    compiler: str
+
+    def to_json(self) -> dict[str, str]:
+        """Return the form that a run directory records, for comparison alone."""
+        return {"key": self.key, "target": self.target, "compiler": self.compiler}
+
+
+def find_compiler() -> str | None:
+    """Return the path of the C++ compiler (``$CXX``, else g++), None if there is none."""
+    default = "clang++" if sys.platform == "darwin" else "g++"
+    return shutil.which(os.environ.get("CXX") or default)
+
+
+def machine_flags(target: Target) -> tuple[str, ...]:
+    """Return the flags that choose a processor."""
+    check_choice("target", target, get_args(Target))
+    return ("-march=native",) if target == "native" else ("-march=x86-64-v3", "-mtune=generic")
+
+
+@cache
+def compiler_identity(compiler: str, target: Target) -> tuple[str, str]:
+    """Return the compiler's version, and a digest of it with what it makes of the processor."""
+    command = [compiler, *machine_flags(target), "-v", "-E", "-x", "c++", os.devnull]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    lines = done.stderr.splitlines()
+    if done.returncode:
+        reason = lines[-1] if lines else "no message"
+        raise BuildError(f"{compiler} cannot build for {target}: {reason}")
+    version = next((line for line in lines if " version " in line), "unknown version")
+    inner = [line for line in lines if "cc1plus" in line or "-cc1" in line]
+    text = "\n".join([version, *inner])
+    return version.strip(), hashlib.sha256(text.encode()).hexdigest()
+
+
+def sources() -> dict[str, str]:
+    """Return the C++ sources by name."""
+    files = sorted(SOURCES.glob("*.[ch]pp"))
+    return {file.name: file.read_text(encoding="utf-8") for file in files}
+
+
+def origin_of(header: str, target: Target = "native") -> Origin:
+    """Return what a library for these sizes would be made by, without building it."""
+    compiler = find_compiler()
+    if compiler is None:
+        raise BadInputError(
+            "compile", "native", "possible: there is no C++ compiler", "install g++"
+        )
+    version, identity = compiler_identity(compiler, target)
+    digest = hashlib.sha256()
+    flags = " ".join((*FLAGS, *machine_flags(target)))
+    for text in (flags, identity, header, *(f"{n}\0{code}" for n, code in sources().items())):
+        digest.update(f"{len(text)}\0{text}".encode())
+    return Origin(key=digest.hexdigest()[:32], target=target, compiler=version)
+
+
+def cache_dir() -> Path:
+    """Return where libraries are kept."""
+    home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(home) if home else Path.home() / ".cache") / "lff" / "native"
+
+
+def checked_cache_dir() -> Path:
+    """Return the folder, made if need be, or raise if others can write to it."""
+    folder = cache_dir()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for place in (folder, folder.parent):
+        _check_own(place)
+    return folder
+
+
+def _check_own(place: Path) -> None:
+    """Refuse a file or folder that someone else could have written."""
+    status = place.stat()
+    if status.st_uid != os.getuid() or status.st_mode & OTHERS_MAY_WRITE:
+        remedy = f"run: chmod go-w '{place}', or set XDG_CACHE_HOME to a folder of your own"
+        raise BadInputError("the build cache", str(place), "writable by you alone", remedy)
+
+
+def build(header: str, target: Target = "native") -> tuple[Path, Origin]:
+    """Return the library for these sizes, built if it is not in the cache."""
+    origin = origin_of(header, target)
+    folder = checked_cache_dir()
+    library = folder / f"{origin.key}.so"
+    if not library.exists():
+        compile_to(library, {**sources(), "shape.hpp": header}, target)
+    _check_own(library)
+    return library, origin
+
+
+def compile_to(library: Path, files: Mapping[str, str], target: Target) -> None:
+    """Compile the sources into a folder of their own, then move the library into its place."""
+    with tempfile.TemporaryDirectory(dir=library.parent, prefix=".build-") as place:
+        folder = Path(place)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        made = folder / "made.so"
+        command = [find_compiler() or "g++", *FLAGS, *machine_flags(target), "-o", str(made)]
+        done = subprocess.run(
+            [*command, str(folder / "sac.cpp")],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LONGEST_BUILD,
+        )
+        if done.returncode:
+            errors = [line for line in done.stderr.splitlines() if "error" in line]
+            reason = (errors or done.stderr.splitlines() or ["no message"])[0]
+            raise BuildError(f"the native update does not compile: {reason}")
+        made.chmod(0o700)
+        with made.open("rb") as stream:  # whole on disk before it gets its name
+            os.fsync(stream.fileno())
+        made.replace(library)
+
+
+def load(header: str, target: Target = "native") -> tuple[ctypes.CDLL, Origin]:
+    """Return the library for these sizes, ready to be called; a broken file is built again."""
+    library, origin = build(header, target)
+    try:
+        return ctypes.CDLL(str(library)), origin
+    except OSError:
+        with suppress(FileNotFoundError):
+            library.unlink()
+    library, origin = build(header, target)
+    return ctypes.CDLL(str(library)), origin

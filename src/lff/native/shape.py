@@ -1,0 +1,198 @@
+"""The sizes and kinds that a native update is compiled for, read from an agent's modules.
+
+Learning rates, discounts and the like are passed at run time, so that one library serves all runs
+of one architecture and batch size.
+"""
+
+from dataclasses import dataclass
+
+from torch import nn
+
+from lff.native.parts import Parts
+from lff.nn.controls import ConstantFeatures, LinearFeatures
+from lff.nn.ensemble import Ensemble, StackedLayerNorm, StackedLinear
+from lff.nn.fourier import BasisLayer, LearnedFourierFeatures
+from lff.nn.log_uniform import LogUniformFourierFeatures
+from lff.nn.net import Network
+
+NORM_EPS = 1e-5
+WAVES: dict[type[nn.Module], str] = {
+    LearnedFourierFeatures: "sine",
+    LogUniformFourierFeatures: "sine",
+    LinearFeatures: "linear",
+}
+"""Fronts with a basis B, by what becomes of 2πBx.  The C++ side has "tangent" too, tanh(2πBx) ‖ x:
+a front of that form needs one line here."""
+
+
+class UnsupportedError(Exception):
+    """A network or setting that the native update does not cover; the message says which."""
+
+
+@dataclass(frozen=True)
+class FrontShape:
+    """The embedding of the input: waves ‖ cosines ‖ ones ‖ x, each if it is there."""
+
+    wave: str = "none"
+    rows: int = 0
+    """Rows of the basis."""
+    trained: bool = False
+    ones: int = 0
+    concat: bool = True
+    basis: str | None = None
+    """Name of B."""
+
+
+@dataclass(frozen=True)
+class NetShape:
+    """One network: front, hidden layers, and how its weights are laid out."""
+
+    inputs: int
+    outputs: tuple[int, ...]
+    """Widths of the sections of the output."""
+    hidden: tuple[int, ...]
+    linears: tuple[str, ...]
+    """Names of the Linear layers, the output layer last."""
+    norms: tuple[str, ...]
+    """Names of the layer norms, one per hidden layer, or none."""
+    by_output: bool
+    """Weights are (out, in); stacked ones are (in, out)."""
+    front: FrontShape
+    plain: bool
+    """Adam without decay and anchor."""
+
+    def code(self, name: str) -> str:
+        """Return the C++ struct that describes the network."""
+        front = self.front
+        flags = {
+            "trained": front.trained,
+            "concat": front.concat,
+            "normed": bool(self.norms),
+            "by_output": self.by_output,
+            "plain": self.plain,
+        }
+        text = ", ".join(f"{key} = {str(value).lower()}" for key, value in flags.items())
+        return (
+            f"struct {name} {{\n"
+            f"  static constexpr int in = {self.inputs}, rows = {front.rows}, ones = {front.ones};\n"
+            f"  static constexpr int depth = {len(self.hidden)}, "
+            f"hidden[] = {{{', '.join(map(str, self.hidden))}}};\n"
+            f"  static constexpr Wave wave = Wave::{front.wave};\n"
+            f"  static constexpr bool {text};\n"
+            f"  using Output = Columns<{', '.join(map(str, self.outputs))}>;\n"
+            "};\n"
+        )
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A whole agent."""
+
+    observations: int
+    actions: int
+    batch: int
+    members: int
+    threads: int
+    normalises: bool
+    has_target: bool
+    learns_alpha: bool
+    actor: NetShape
+    critic: NetShape
+
+    def header(self) -> str:
+        """Return ``shape.hpp``, which the C++ sources include."""
+        sizes = ("observations", "actions", "batch", "members", "threads")
+        flags = ("normalises", "has_target", "learns_alpha")
+        text = ", ".join(f"{name} = {getattr(self, name)}" for name in sizes)
+        switches = ", ".join(f"{name} = {str(getattr(self, name)).lower()}" for name in flags)
+        return (
+            '#pragma once\n#include "network.hpp"\nnamespace lff {\n'
+            f"constexpr int {text};\nconstexpr bool {switches};\n"
+            f"{self.actor.code('Actor')}{self.critic.code('Critic')}}}  // namespace lff\n"
+        )
+
+
+def describe(parts: Parts, *, threads: int = 1) -> Shape:
+    """Return the shape of an agent, or raise :class:`UnsupportedError`."""
+    critic = parts.critic
+    if not isinstance(critic, Ensemble) or not isinstance(critic.stacked, Network):
+        raise UnsupportedError("critics that are not a plain stack of networks")
+    if not isinstance(parts.actor, Network):
+        raise UnsupportedError(f"an actor of type {type(parts.actor).__name__}")
+    size = parts.actions
+    return Shape(
+        observations=parts.observations,
+        actions=size,
+        batch=parts.batch,
+        members=critic.size,
+        threads=threads,
+        normalises=parts.norm is not None,
+        has_target=parts.share is not None,
+        learns_alpha=parts.alpha_lr is not None,
+        actor=_network(parts.actor, "", (size, size), plain=parts.is_plain("actor")),
+        critic=_network(critic.stacked, "stacked.", (1,), plain=parts.is_plain("critic")),
+    )
+
+
+def _network(net: Network, prefix: str, outputs: tuple[int, ...], *, plain: bool) -> NetShape:
+    if type(net.trunk) is not nn.Sequential:
+        raise UnsupportedError(f"a trunk of type {type(net.trunk).__name__}")
+    linears, norms, widths = [], [], []
+    *hidden, (key, last) = net.trunk.named_children()
+    for (name, layer), (after, nonlinearity) in zip(hidden[::2], hidden[1::2], strict=True):
+        linears.append(f"{prefix}trunk.{name}")
+        widths.append(_width(layer))
+        if _is_normed(nonlinearity):
+            norms.append(f"{prefix}trunk.{after}.0")
+    if not widths or len(norms) not in (0, len(widths)):
+        raise UnsupportedError("a trunk without hidden layers, or with some layer norms missing")
+    if _width(last) != sum(outputs):
+        raise UnsupportedError(f"{_width(last)} outputs")
+    return NetShape(
+        inputs=net.in_features,
+        outputs=outputs,
+        hidden=tuple(widths),
+        linears=(*linears, f"{prefix}trunk.{key}"),
+        norms=tuple(norms),
+        by_output=isinstance(last, nn.Linear),
+        front=_front(net.front, prefix),
+        plain=plain,
+    )
+
+
+def _width(layer: nn.Module) -> int:
+    """Return the outputs of a Linear layer with bias, plain or stacked."""
+    if type(layer) not in (nn.Linear, StackedLinear) or layer.bias is None:
+        raise UnsupportedError(f"a layer of type {type(layer).__name__}")
+    weight = layer.get_parameter("weight")
+    return weight.shape[-1] if weight.ndim == 3 else weight.shape[0]
+
+
+def _is_normed(nonlinearity: nn.Module) -> bool:
+    """Return whether a layer norm comes before the ReLU; anything but these two is refused."""
+    *before, relu = nonlinearity if type(nonlinearity) is nn.Sequential else (nonlinearity,)
+    if type(relu) is not nn.ReLU:
+        raise UnsupportedError(f"a nonlinearity of type {type(relu).__name__}")
+    for norm in before:
+        if not isinstance(norm, nn.LayerNorm | StackedLayerNorm) or norm.eps != NORM_EPS:
+            raise UnsupportedError(f"a layer of type {type(norm).__name__} before a ReLU")
+    return bool(before)
+
+
+def _front(front: nn.Module, prefix: str) -> FrontShape:
+    if type(front) is nn.Identity:
+        return FrontShape()
+    if isinstance(front, ConstantFeatures):
+        return FrontShape(ones=front.fourier_dim // 2)
+    wave = WAVES.get(type(front))
+    if wave is None or not isinstance(front, BasisLayer):
+        raise UnsupportedError(f"a front of type {type(front).__name__}")
+    rows = front.B.shape[-2]
+    return FrontShape(
+        wave=wave,
+        rows=rows,
+        ones=rows if wave == "linear" else 0,
+        trained=front.trainable,
+        concat=getattr(front, "concat_input", True),
+        basis=f"{prefix}front.B",
+    )

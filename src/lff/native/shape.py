@@ -74,7 +74,8 @@ class NetShape:
         text = ", ".join(f"{key} = {str(value).lower()}" for key, value in flags.items())
         return (
             f"struct {name} {{\n"
-            f"  static constexpr int in = {self.inputs}, rows = {front.rows}, ones = {front.ones};\n"
+            f"  static constexpr int in = {self.inputs}, rows = {front.rows};\n"
+            f"  static constexpr int ones = {front.ones};\n"
             f"  static constexpr int depth = {len(self.hidden)}, "
             f"hidden[] = {{{', '.join(map(str, self.hidden))}}};\n"
             f"  static constexpr Wave wave = Wave::{front.wave};\n"

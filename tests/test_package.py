@@ -25,8 +25,10 @@ def test_import_takes_torch_and_nothing_heavier(statement):
     assert not modules_after(statement) & set(HEAVY)
 
 
-@pytest.mark.parametrize("room", ["lff.core", "lff.stats", "lff.figures", "lff.report"])
-def test_tables_verdicts_and_figures_need_no_torch(room):
+@pytest.mark.parametrize(
+    "room", ["lff.core", "lff.stats", "lff.figures", "lff.report", "lff.store", "lff.runs.read"]
+)
+def test_runs_tables_and_figures_need_no_torch(room):
     assert "torch" not in modules_after(f"import {room}")
 
 

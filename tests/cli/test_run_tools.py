@@ -16,7 +16,7 @@ from lff.cli.main import main
 from lff.core import BadInputError, CorruptError
 from lff.core.seeding import env_seed
 from lff.envs import make
-from lff.runs.read import area, read_results
+from lff.runs.read import area, read_run
 from lff.store import RunDir, RunLock, load_latest, read_rows, save
 from lff.training import train
 from lff.training.evaluate import evaluate
@@ -208,9 +208,9 @@ def test_a_wrong_directory_is_one_line_and_exit_code_2(words, lff_command, tmp_p
 def test_audit_reports_start_and_now(home, lff_command):
     code, text, _ = lff_command("audit", home / "cheetah")
     assert code == 0, text
-    B = load_latest(home / "cheetah").tensors["agent/critic/stacked.front.B"][1]
+    B = load_latest(home / "cheetah").arrays["agent/critic/stacked.front.B"][1]
     row = next(line for line in text.splitlines() if "critic.stacked.front[1]" in line).split()
-    assert row[3:5] == ["0.1", f"{B.square().mean().sqrt().item():.3g}"]
+    assert row[3:5] == ["0.1", f"{np.sqrt(np.square(B).mean()):.3g}"]
     assert row[6:8] == ["1", "optimizer"]
     assert re.search(r"critic_target\.stacked\.front\[0\].* target ", text)
     assert "ok: 5 Fourier layer(s), nothing wrong" in text
@@ -223,8 +223,8 @@ def test_audit_reports_start_and_now(home, lff_command):
 def test_audit_of_a_broken_run_exits_with_1(home, lff_command, tmp_path):
     run = shutil.copytree(home / "cheetah", tmp_path / "run")
     found = load_latest(run)
-    found.tensors["agent/actor/front.B"].zero_()
-    save(run, found.step, found.tensors, found.meta, final=True)
+    found.arrays["agent/actor/front.B"][:] = 0
+    save(run, found.step, found.arrays, found.meta, final=True)
     code, text, _ = lff_command("audit", run)
     assert code == 1
     assert "PROBLEM [spread] actor.front" in text
@@ -323,7 +323,7 @@ def test_compare_over_the_shared_steps(home, lff_command, tmp_path):
     code, text, _ = lff_command("compare", home / "probe", tmp_path / "probe", "--json")
     data = json.loads(text)
     assert (code, data["differences"], data["auc_range"]) == (0, {}, [60, 180])
-    (_, a), (_, b), (_, c) = read_results(home / "probe").curve
+    (_, a), (_, b), (_, c) = read_run(home / "probe").returns
     assert data["results"][0]["auc"] == pytest.approx((a + 2 * b + c) / 4)
     assert area([(0, 1.0), (10, 3.0)], 5, 5) == 2
     plot = tmp_path / "curves.png"

@@ -10,7 +10,6 @@ import signal
 import time
 
 import numpy as np
-import torch
 
 from lff.core import BusyError, StorageError
 from lff.store import RunDir, RunLock, find_refs
@@ -38,8 +37,7 @@ def segment_of(step):
 
 
 def state_of(step):
-    generator = torch.Generator().manual_seed(step)
-    return {"w": torch.randn(50, 7, generator=generator), "step": torch.tensor(step)}
+    return {"w": np.random.default_rng(step).standard_normal((50, 7)), "step": np.array(step)}
 
 
 def train(run, steps):
@@ -103,7 +101,7 @@ def fill(pipe, path, config, limit):
             run.resume()
             for step in range(1000):
                 run.metrics.append({"env_step": step, "note": "x" * 500})
-                run.save(step, {"w": torch.ones(1000 * (step + 1))}, {})
+                run.save(step, {"w": np.ones(1000 * (step + 1))}, {})
     except StorageError as error:
         pipe.send((int(error.exit_code), str(error)))
     else:

@@ -7,7 +7,6 @@ import subprocess
 
 import numpy as np
 import pytest
-import torch
 
 from lff.core import StorageError
 from lff.store import MetricsFile, RunDir, SegmentStore, load_latest, save
@@ -36,7 +35,7 @@ def assert_run_survived(path, message):
     found = load_latest(path)
     assert found.step >= 1
     assert not found.passed_over
-    assert torch.equal(found.tensors["w"], torch.ones(1000 * (found.step + 1)))
+    assert np.array_equal(found.arrays["w"], np.ones(1000 * (found.step + 1)))
     assert not [*path.rglob("*tmp-lff")]
     assert not [*(path / "checkpoints").glob("*.new")]
     assert "\n" not in message
@@ -58,7 +57,7 @@ def test_a_full_disk(tmp_path):
         with RunDir(disk / "run").start(Config(), info={}) as run:  # goes on when there is room
             found = run.resume()
             remount(disk, "size=4m")
-            run.save(found.step + 1, {"w": torch.ones(9)}, {})
+            run.save(found.step + 1, {"w": np.ones(9)}, {})
 
 
 def test_a_limit_on_file_sizes(tmp_path):
@@ -74,7 +73,7 @@ def test_a_read_only_disk(tmp_path):
     with small_disk(tmp_path / "disk") as disk:
         path = disk / "run"
         with RunDir(path).start(Config(), info={}) as run:
-            run.save(1, {"w": torch.ones(3)}, {})
+            run.save(1, {"w": np.ones(3)}, {})
         remount(disk, "ro")
         with pytest.raises(StorageError, match="read-only") as caught:
             save(path, 2, {}, {})
@@ -103,7 +102,7 @@ FAULTS = [
 
 @pytest.mark.parametrize(("call", "number"), FAULTS)
 def test_a_refused_call_leaves_nothing_behind(tmp_path, monkeypatch, call, number):
-    save(tmp_path, 1, {"w": torch.ones(3)}, {})
+    save(tmp_path, 1, {"w": np.ones(3)}, {})
     write_bytes(tmp_path / "config.json", b"old")
     store, metrics = SegmentStore(tmp_path / "replay"), MetricsFile(tmp_path / "metrics.jsonl")
     metrics.append({"env_step": 1})
@@ -120,7 +119,7 @@ def test_a_refused_call_leaves_nothing_behind(tmp_path, monkeypatch, call, numbe
     with monkeypatch.context() as patch:
         patch.setattr(os, call, refuse)
         for attempt in (
-            lambda: save(tmp_path, 2, {"w": torch.ones(3)}, {}),
+            lambda: save(tmp_path, 2, {"w": np.ones(3)}, {}),
             lambda: write_bytes(tmp_path / "config.json", b"new"),
             lambda: store.append({"x": np.ones(2)}),
             *([lambda: metrics.append({"env_step": 2})] if call == "write" else []),

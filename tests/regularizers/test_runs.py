@@ -16,6 +16,7 @@ from lff.regularizers import (
 )
 from lff.store import load_latest
 from lff.training import train
+from lff.training.arrays import to_tensors
 from tests.regularizers.agents import same
 from tests.training.runs import NET, small
 
@@ -45,14 +46,14 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path):
     with pytest.raises(InterruptedRunError):
         train(config(), directory=parts, watch=stop)
     train(config(), directory=parts)
-    assert same(load_latest(whole).tensors, load_latest(parts).tensors)
+    assert same(*(to_tensors(load_latest(run).arrays) for run in (whole, parts)))
     assert (whole / "metrics.jsonl").read_bytes() == (parts / "metrics.jsonl").read_bytes()
-    counted = load_latest(whole).tensors["agent/norm/count"].item()
+    counted = load_latest(whole).arrays["agent/norm/count"].item()
     assert counted == 240
 
 
 def test_dropping_in_evaluation_never_changes_training(tmp_path):
     for name, every in (("rare", 240), ("often", 20)):
         train(config(eval_every=every), directory=tmp_path / name)
-    one, other = (load_latest(tmp_path / name).tensors for name in ("rare", "often"))
+    one, other = (to_tensors(load_latest(tmp_path / name).arrays) for name in ("rare", "often"))
     assert same(one, other)

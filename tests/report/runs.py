@@ -16,7 +16,8 @@ def make_run(path, *, seed=0, env="dmc/cheetah-run", sigma=0.01, command=None, s
     }
     (path / "config.json").write_text(json.dumps(config))
     words = command or ["/somewhere/lff/__main__.py", "train", "sac", "--env", env]
-    info = {"command": words, "seed": seed, "versions": {"lff": "0.1.0", "torch": "2.13.0"}}
+    versions = {"lff": "0.1.0", "torch": "2.13.0"}
+    info = {"layout": 2, "command": words, "seed": seed, "versions": versions}
     (path / "run.json").write_text(json.dumps(info))
     rows = []
     for i, step in enumerate(range(500, steps + 1, 500)):

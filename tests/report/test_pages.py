@@ -14,16 +14,16 @@ from lff.report import (
     Entry,
     draw_experiment,
     experiment_page,
-    read_run_files,
     run_page,
     write_page,
     write_site,
 )
 from lff.report.experiment_page import diagnostics
 from lff.report.markup import page, tag
-from lff.report.run_files import SHEET, names_of
 from lff.report.summaries import number, summarize
+from lff.runs.read import names_of, read_run
 from lff.stats import Published, t_interval
+from lff.store import RunDir
 from lff.training.contact_sheet import FILE, draw_sheet
 from tests.report import tables
 from tests.report.runs import make_run
@@ -240,7 +240,7 @@ def test_a_file_that_is_no_page_stays(tmp_path):
 
 
 def test_one_run(tmp_path):
-    run = read_run_files(make_run(tmp_path / "mine"))
+    run = read_run(make_run(tmp_path / "mine"))
     text = run_page([run])
     seen = check_safe(text)
     for words in (
@@ -256,29 +256,29 @@ def test_one_run(tmp_path):
     assert '<th scope="row">random policy</th><td>12</td>' in text
     assert '<th scope="row">largest |Q|</th><td>42</td>' in text
     assert text.count('class="plot"') == 17  # of 18 charts: no training episode has ended
-    assert run_page([read_run_files(tmp_path / "mine")]) == text
+    assert run_page([read_run(tmp_path / "mine")]) == text
 
 
 def test_a_run_from_pixels_shows_its_contact_sheet(tmp_path):
     folder = make_run(tmp_path / "seen", env="dmc-pixels/cheetah-run")
     rows = {"raw": [np.full((9, 9, 3), 7, np.uint8)] * 3}
-    (folder / SHEET).write_bytes(draw_sheet(rows))
-    assert SHEET == FILE
-    text = run_page([read_run_files(folder)])
+    (folder / FILE).write_bytes(draw_sheet(rows))
+    assert RunDir(folder).sheet_file.name == FILE
+    text = run_page([read_run(folder)])
     seen = check_safe(text)
     assert "First observations" in seen.text
     (source,) = re.findall(r'href="data:image/png;base64,([^"]*)"', text)
-    assert base64.b64decode(source) == (folder / SHEET).read_bytes()
+    assert base64.b64decode(source) == (folder / FILE).read_bytes()
     # nine pixels, enlarged by eleven, and a margin; the title stands before three of them
     assert f'viewBox="0 0 {64 + 3 * (99 + 4)} {99 + 4}"' in text
-    (folder / SHEET).write_bytes(b"<script>no picture</script>")
-    assert "First observations" not in check_safe(run_page([read_run_files(folder)])).text
+    (folder / FILE).write_bytes(b"<script>no picture</script>")
+    assert "First observations" not in check_safe(run_page([read_run(folder)])).text
 
 
 def test_several_runs_and_where_they_differ(tmp_path):
     folders = [make_run(tmp_path / "a/run"), make_run(tmp_path / "b/run", sigma=0.5, seed=1)]
     assert names_of(folders) == [str(folder) for folder in folders]
-    runs = [read_run_files(folders[0], name="one"), read_run_files(folders[1], name=tables.HOSTILE)]
+    runs = [read_run(folders[0], name="one"), read_run(folders[1], name=tables.HOSTILE)]
     text = run_page(runs)
     seen = check_safe(text)
     assert "2 fields differ" in seen.text
@@ -289,35 +289,35 @@ def test_several_runs_and_where_they_differ(tmp_path):
 
 def test_runs_of_different_tasks_are_said_not_to_compare(tmp_path):
     made = [make_run(tmp_path / "a"), make_run(tmp_path / "b", env=tables.HOSTILE)]
-    seen = check_safe(run_page([read_run_files(folder) for folder in made]))
+    seen = check_safe(run_page([read_run(folder) for folder in made]))
     assert "their returns do not compare" in seen.text
 
 
 def test_a_run_that_has_just_begun_has_a_page(tmp_path):
     (tmp_path / "new").mkdir()
     (tmp_path / "new/config.json").write_text('{"env": "dmc/cheetah-run", "seed": 0}')
-    assert "None yet" in check_safe(run_page([read_run_files(tmp_path / "new")])).text
+    assert "None yet" in check_safe(run_page([read_run(tmp_path / "new")])).text
 
 
 def test_not_finite_is_said_and_half_a_row_is_no_row(tmp_path):
     folder = make_run(tmp_path / "run")
     with (folder / "metrics.jsonl").open("a") as file:
         file.write('{"env_step": 6500, "train/q_max": null}\n{"env_step": 70')
-    run = read_run_files(folder)
+    run = read_run(folder)
     assert run.curve("train/q_max")[-1] == (6500, np.inf)
     assert "not finite at some step: train/q_max" in Seen(run_page([run])).text
 
 
 def test_what_is_no_run_or_damaged_is_told_by_name(tmp_path):
     with pytest.raises(BadInputError, match="a run directory"):
-        read_run_files(tmp_path)
+        read_run(tmp_path)
     folder = make_run(tmp_path / "run")
     (folder / "metrics.jsonl").write_text("[1]\n")
     with pytest.raises(CorruptError, match=r"metrics.jsonl, line 1"):
-        read_run_files(folder)
+        read_run(folder)
     (folder / "config.json").write_text("[")
     with pytest.raises(CorruptError, match=r"config.json is no JSON"):
-        read_run_files(folder)
+        read_run(folder)
 
 
 def test_a_page_is_written_whole(tmp_path):

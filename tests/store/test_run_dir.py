@@ -4,10 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-import torch
 
 from lff.core import BadInputError, BusyError, RunError, StorageError, from_dict, to_json
-from lff.store import RunDir, RunLock, load_latest
+from lff.store import RunDir, RunLock, find_run, load_latest
 
 
 @dataclass(frozen=True)
@@ -34,14 +33,14 @@ def test_a_run_from_start_to_finish(tmp_path):
         run.metrics.append({"env_step": 1, "eval/return": 2.0})
         run.timing.append({"env_step": 1, "time/seconds": 0.1})
         ref = run.segments.append({"reward": np.ones(3)})
-        run.save(50, {"w": torch.ones(2)}, {"replay": [ref.to_json()]})
+        run.save(50, {"w": np.ones(2)}, {"replay": [ref.to_json()]})
         assert run.status == "started"
         run.metrics.append({"env_step": 2, "eval/return": 3.0})
-        run.save(100, {"w": torch.ones(2)}, {}, final=True)
+        run.save(100, {"w": np.ones(2)}, {}, final=True)
     assert run.status == "finished"
     assert run.config_file.read_text() == to_json(Config()) + "\n"
     assert from_dict(Config, run.config) == Config()
-    assert run.info == INFO
+    assert run.info == {"layout": 2, **INFO}
     assert run.csv_file.read_text() == "env_step,eval/return\n1,2.0\n2,3.0\n"
     assert sorted(path.name for path in run.path.iterdir()) == [
         ".lock",
@@ -54,6 +53,21 @@ def test_a_run_from_start_to_finish(tmp_path):
         "run.json",
         "timing.jsonl",
     ]
+
+
+def test_a_run_of_the_first_version_is_refused_before_anything_is_touched(tmp_path):
+    run = RunDir(tmp_path)
+    with run.start(Config(), info=INFO):
+        run.save(100, {"w": np.ones(2)}, {}, final=True)
+    run.info_file.write_text(json.dumps(INFO))  # as lff 0.1 wrote it
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()}
+    words = r"was written by lff 0\.1; version 0\.1 reads it: pip install"
+    for look in (lambda: run.status, lambda: run.config, lambda: find_run(tmp_path)):
+        with pytest.raises(StorageError, match=words):
+            look()
+    with pytest.raises(StorageError, match=words), run.start(Config(), info=INFO):
+        pass
+    assert before == {path: path.read_bytes() for path in before}
 
 
 def test_resume_goes_back_to_the_checkpoint(tmp_path):

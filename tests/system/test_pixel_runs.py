@@ -68,10 +68,10 @@ def test_what_a_run_leaves(whole):
     assert config["algo"]["actor_period"] == 2
     assert config["view"]["size"] == 36
     last = load_latest(run)
-    assert last.tensors["agent/adam/critic/count"] == 30
-    assert last.tensors["agent/adam/actor/count"] == 15
-    assert last.tensors["obs"].shape == (9, 36, 36)
-    assert last.tensors["obs"].dtype == torch.uint8
+    assert last.arrays["agent/adam/critic/count"] == 30
+    assert last.arrays["agent/adam/actor/count"] == 15
+    assert last.arrays["obs"].shape == (9, 36, 36)
+    assert last.arrays["obs"].dtype == np.uint8
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -161,8 +161,8 @@ def test_a_ring_smaller_than_the_run_and_both_checkpoints(tmp_path):
     newest = max((tmp_path / "parts/checkpoints").iterdir())
     (newest / "tensors.safetensors").write_bytes(b"")  # the one before has all of its replay
     run_tiny(tmp_path / "parts", **options)
-    one, other = (load_latest(tmp_path / n).tensors for n in ("whole", "parts"))
-    assert all(torch.equal(one[name], other[name]) for name in one)
+    one, other = (load_latest(tmp_path / n).arrays for n in ("whole", "parts"))
+    assert all(np.array_equal(one[name], other[name]) for name in one)
     name = "metrics.jsonl"
     assert (tmp_path / "parts" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lff.report import Entry, experiment_page, read_run_files, run_page, write_page, write_site
+from lff.report import Entry, experiment_page, run_page, write_page, write_site
+from lff.runs.read import read_run
 from tests.report import tables
 from tests.report.runs import make_run
 from tests.system.browser import Browser
@@ -34,8 +35,8 @@ def pages(tmp_path_factory):
     )
     said = {"scale": "smoke", "provenance": {tables.HOSTILE: tables.HOSTILE}, "verdicts": ()}
     runs = [
-        read_run_files(make_run(folder / "run"), name="good run"),
-        read_run_files(make_run(folder / "other", seed=1, env=tables.HOSTILE), name=tables.HOSTILE),
+        read_run(make_run(folder / "run"), name="good run"),
+        read_run(make_run(folder / "other", seed=1, env=tables.HOSTILE), name=tables.HOSTILE),
     ]
     found = {
         "experiment": experiment_page(made, rows, **given),

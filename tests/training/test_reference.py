@@ -8,8 +8,9 @@ import numpy as np
 
 from lff.envs import make
 from lff.envs.gym import Adapter
+from lff.store import RunDir
 from lff.training import train
-from lff.training.reference import read_reference, reference_returns
+from lff.training.reference import reference_returns
 from tests.training.runs import small
 
 
@@ -57,12 +58,12 @@ def test_a_run_keeps_them_once_and_is_not_changed_by_them(tmp_path):
     config = small("probe/action", steps=200)
     train(config, directory=tmp_path / "with", reference_episodes=2)
     train(config, directory=tmp_path / "without")
-    assert read_reference(tmp_path / "without") == {}
-    kept = read_reference(tmp_path / "with")
+    assert RunDir(tmp_path / "without").reference == {}
+    kept = RunDir(tmp_path / "with").reference
     assert [len(kept[policy]) for policy in ("random", "zero")] == [2, 2]
     path = tmp_path / "with" / "evaluations" / "reference.json"
     path.write_text(json.dumps({"random": [1.0], "zero": [2.0]}))
     train(config, directory=tmp_path / "with", reference_episodes=2)
-    assert read_reference(tmp_path / "with") == {"random": [1.0], "zero": [2.0]}
+    assert RunDir(tmp_path / "with").reference == {"random": [1.0], "zero": [2.0]}
     rows, others = ((tmp_path / n / "metrics.jsonl").read_bytes() for n in ("with", "without"))
     assert rows == others

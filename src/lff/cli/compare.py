@@ -1,4 +1,4 @@
-"""``lff compare RUN RUN ...``: where runs differ, and what came of it."""
+"""``lff compare RUN RUN ...``: the config fields in which runs differ, and their results."""
 
 import json
 import math
@@ -10,9 +10,9 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from lff.cli.export import check_picture
+from lff.cli.export import check_plot
 from lff.core.errors import BadInputError
-from lff.runs.read import Results, area, differences, read_results, shared_range
+from lff.runs.read import Run, area, differences, names_of, read_run, shared_range
 
 
 def compare(
@@ -29,15 +29,14 @@ def compare(
         runs: two run directories or more; they may still be going on.
         plot: also draw the evaluation curves into this .png (needs the extra figures).
         json_: print one JSON object instead of tables.
-        force: replace the picture if it is there.
+        force: replace the figure if it is there.
     """
     if len(runs) < 2:
         remedy = "name another; lff show RUN shows one"
         raise BadInputError("runs", [str(run) for run in runs], "two or more", remedy)
     if plot is not None:
-        check_picture(plot, force=force)
-    names = _names(runs)
-    found = [read_results(run, name=name) for run, name in zip(runs, names, strict=True)]
+        check_plot(plot, force=force)
+    found = [read_run(run, name=name) for run, name in zip(runs, names_of(runs), strict=True)]
     if plot is not None:
         _draw(found, plot)
     if json_:
@@ -46,66 +45,61 @@ def compare(
         _print(found)
 
 
-def _names(runs: Sequence[Path]) -> list[str]:
-    """Call the runs by their folders' names, or by their paths where those are alike."""
-    short = [run.resolve().name for run in runs]
-    return short if len({*short}) == len(runs) else [str(run) for run in runs]
-
-
-def _measured(found: Sequence[Results]) -> dict[str, list[float | None]]:
-    span = shared_range(found)
-    areas = [None if span is None else area(run.curve, *span) for run in found]
-    label = "AUC" if span is None else f"AUC, mean return over steps {span[0]:,} to {span[1]:,}"
+def _results(run: Run, span: tuple[int, int] | None) -> dict[str, Any]:
+    """Return the results of a run; None where there is nothing yet."""
+    curve = run.returns
     return {
-        "last eval/return": [run.last_return for run in found],
-        "best eval/return": [run.best_return for run in found],
-        label: areas,
-        "largest |Q|": [run.q_max for run in found],
-        "std of the actor's B": [run.actor_B_std for run in found],
-        "std of the critics' B": [run.critic_B_std for run in found],
-        "steps": [run.steps for run in found],
-        "steps per second": [run.steps_per_second for run in found],
+        "last_return": curve[-1][1] if curve else None,
+        "best_return": max((value for _, value in curve), default=None),
+        "auc": None if span is None else area(curve, *span),
+        "q_max": run.q_max,
+        "actor_B_std": run.last("lff/actor_B_std"),
+        "critic_B_std": run.last("lff/critic_B_std"),
+        "steps": run.steps,
+        "steps_per_second": run.steps_per_second,
     }
 
 
-def _data(found: Sequence[Results]) -> dict[str, Any]:
+def _data(found: Sequence[Run]) -> dict[str, Any]:
     span = shared_range(found)
     results = [
-        {
-            "run": run.name,
-            "env": run.env,
-            "last_return": _finite(run.last_return),
-            "best_return": _finite(run.best_return),
-            "auc": _finite(None if span is None else area(run.curve, *span)),
-            "q_max": _finite(run.q_max),
-            "actor_B_std": run.actor_B_std,
-            "critic_B_std": run.critic_B_std,
-            "steps": run.steps,
-            "steps_per_second": run.steps_per_second,
-        }
+        {"run": run.name, "env": run.env}
+        | {name: _finite(value) for name, value in _results(run, span).items()}
         for run in found
     ]
-    same = len({run.env for run in found}) == 1
     return {
-        "same_env": same,
+        "same_env": len({run.env for run in found}) == 1,
         "auc_range": span,
         "differences": differences(found),
         "results": results,
     }
 
 
-def _print(found: Sequence[Results]) -> None:
+def _print(found: Sequence[Run]) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = 10_000  # a file has no edge to cut a table at
-    differ = differences(found)
-    _table(console, "config", [run.name for run in found], differ)
+    names, differ = [run.name for run in found], differences(found)
+    _table(console, "config", names, differ)
     if not differ:
         console.print("the configs are equal")
     envs = list(dict.fromkeys(run.env for run in found))
     if len(envs) > 1:
         console.print(f"different tasks ({', '.join(envs)}): their returns do not compare")
-    _table(console, "result", [run.name for run in found], _measured(found))
+    span = shared_range(found)
+    labels = {
+        "last_return": "last eval/return",
+        "best_return": "best eval/return",
+        "auc": f"AUC, mean return over steps {span[0]:,} to {span[1]:,}" if span else "AUC",
+        "q_max": "largest |Q|",
+        "actor_B_std": "std of the actor's B",
+        "critic_B_std": "std of the critics' B",
+        "steps": "steps",
+        "steps_per_second": "steps per second",
+    }
+    results = [_results(run, span) for run in found]
+    lines = {label: [one[key] for one in results] for key, label in labels.items()}
+    _table(console, "result", names, lines)
 
 
 def _table(console: Console, title: str, names: Sequence[str], rows: dict[str, list[Any]]) -> None:
@@ -131,11 +125,11 @@ def _text(value: Any) -> str:
 
 
 def _finite(value: float | None) -> float | None:
-    """JSON has no infinity."""
+    """Return None for infinity, which JSON lacks."""
     return value if value is not None and math.isfinite(value) else None
 
 
-def _draw(found: Sequence[Results], path: Path) -> None:
+def _draw(found: Sequence[Run], path: Path) -> None:
     try:
         from lff.figures import draw_curves, new_figure, save_figure
     except ImportError:
@@ -144,9 +138,9 @@ def _draw(found: Sequence[Results], path: Path) -> None:
     from lff.stats import Row
 
     rows = [
-        Row("compare", run.name, run.env, int(run.config["seed"]), step, "eval/return", value)
+        Row("compare", run.name, run.env, run.seed, step, "eval/return", value)
         for run in found
-        for step, value in run.curve
+        for step, value in run.returns
         if math.isfinite(value)
     ]
     figure, (axis,) = new_figure(1, width=6, height=4)

@@ -45,8 +45,8 @@ def export_command(
     print(f"{out}: the policy of {run} at step {policy.step:,}, {what}")  # noqa: T201
 
 
-def check_picture(out: Path, *, force: bool) -> None:
-    """The same for a picture, which must be a PNG."""
+def check_plot(out: Path, *, force: bool) -> None:
+    """Check the file of a figure, which must be a PNG, as :func:`check_out` does."""
     if out.suffix != ".png":
         raise BadInputError("plot", str(out), "a .png file", "use curves.png, say")
     check_out(out, force=force)

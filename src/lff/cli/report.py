@@ -77,14 +77,14 @@ def _experiment(
 
 def _runs(what: tuple[str, ...], path: Path, *, force: bool) -> None:
     _need_matplotlib()
-    from lff.report import check_replaceable, read_run_files, run_page, write_page
-    from lff.report.run_files import names_of
+    from lff.report import check_replaceable, run_page, write_page
+    from lff.runs.read import names_of, read_run
 
     folders = [Path(word) for word in what]
     _check_runs(folders)
     check_replaceable(path, force=force)
     named = zip(folders, names_of(folders), strict=True)
-    runs = [read_run_files(folder, name=name) for folder, name in named]
+    runs = [read_run(folder, name=name) for folder, name in named]
     write_page(path, run_page(runs))
     rows = sum(len(run.rows) for run in runs)
     print(f"{path}: {', '.join(run.name for run in runs)}, {rows:,} rows of metrics")  # noqa: T201

@@ -11,9 +11,8 @@ from lff.cli.train import run_to_end
 from lff.core.config import from_dict
 from lff.core.errors import BadInputError
 from lff.core.exit_codes import ExitCode
-from lff.store import RunDir
+from lff.store import RunDir, find_run
 from lff.training import AnyTrainConfig, versions
-from lff.training.load import find_run
 from lff.training.trackers import Trackers
 
 

@@ -8,7 +8,7 @@ import tyro
 from lff.cli.train import run_to_end
 from lff.core.config import from_dict
 from lff.core.errors import BadInputError
-from lff.store import RunDir
+from lff.store import find_run
 from lff.training import AnyTrainConfig
 from lff.training.trackers import Trackers
 
@@ -20,9 +20,7 @@ def resume(run: tyro.conf.Positional[Path], /, *, steps: int | None = None) -> N
         run: the run directory.
         steps: extend the run to this many environment steps.
     """
-    folder = RunDir(run)
-    if folder.status == "empty":
-        raise BadInputError("run", str(run), "a run directory", "start one with lff train")
+    folder = find_run(run)
     config = from_dict(AnyTrainConfig, folder.config)
     if steps is not None:
         if steps < config.steps:

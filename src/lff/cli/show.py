@@ -6,9 +6,7 @@ from typing import Any
 
 import tyro
 
-from lff.core.errors import BadInputError
-from lff.store import RunDir, read_rows
-from lff.training.reference import read_reference
+from lff.store import RunDir, find_run, read_rows
 
 
 def show(run: tyro.conf.Positional[Path], /) -> None:
@@ -17,9 +15,7 @@ def show(run: tyro.conf.Positional[Path], /) -> None:
     Args:
         run: the run directory.
     """
-    folder = RunDir(run)
-    if folder.status == "empty":
-        raise BadInputError("run", str(run), "a run directory", "start one with lff train")
+    folder = find_run(run)
     config = folder.config
     print(f"{run}: {config['env']}, seed {config['seed']}, {folder.status}")  # noqa: T201
     print_networks(config["algo"])
@@ -51,7 +47,7 @@ def print_summary(run: Path) -> None:
     for row in evaluations[-1:]:
         value, spread = (_number(row[f"eval/{name}"]) for name in ("return", "return_std"))
         print(f"  step {row['env_step']:,}: return {value} ± {spread} over episodes")  # noqa: T201
-    reference = read_reference(run)
+    reference = RunDir(run).reference
     if reference:
         means = {n: _number(None if None in r else fmean(r)) for n, r in reference.items() if r}
         told = ", ".join(f"{name} policy {mean}" for name, mean in means.items())

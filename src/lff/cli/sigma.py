@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 
-from lff.cli.export import check_picture
+from lff.cli.export import check_plot
 from lff.core.checks import check_even_size, check_positive, check_scale, check_size
 from lff.core.errors import BadInputError
 from lff.envs import is_seen
@@ -60,7 +60,7 @@ def sigma(
         remedy = "use the preset's (lff presets show laptop --env ...), 0.1 or 0.01 in the paper"
         raise BadInputError("env", env, "a task that observes numbers", remedy)
     if plot is not None:
-        check_picture(plot, force=force)
+        check_plot(plot, force=force)
     obs, action = random_batch(env, steps=steps, seed=seed)
     advice = _both(obs, action, fourier_dim)
     whitened = _both(_standardize(obs), action, fourier_dim)

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lff.core.errors import BadInputError
+from lff.runs.read import names_of
 from lff.runs.spectra import HIGH, Snapshot, read_spectra
 
 SMALLEST = 1e-9
@@ -36,20 +37,13 @@ def spectrum(
     """
     if not runs:
         raise BadInputError("runs", runs, "one or more run directories", "lff spectrum runs/mine")
-    found = {name: read_spectra(run, points=points, lines=lines) for name, run in names(runs)}
+    named = zip(names_of(runs), runs, strict=True)
+    found = {name: read_spectra(run, points=points, lines=lines) for name, run in named}
     out.mkdir(parents=True, exist_ok=True)
     write_spectra(out / "spectrum.csv", found)
     _print(found)
     print("table:", out / "spectrum.csv")  # noqa: T201
     print("picture:", draw_spectra(found, out / "spectrum.png"))  # noqa: T201
-
-
-def names(runs: tuple[Path, ...]) -> list[tuple[str, Path]]:
-    """Return runs by the shortest names that tell them apart."""
-    short = [run.name for run in runs]
-    return [
-        (run.name if short.count(run.name) == 1 and run.name else str(run), run) for run in runs
-    ]
 
 
 def write_spectra(path: Path, found: dict[str, list[Snapshot]]) -> None:

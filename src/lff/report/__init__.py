@@ -2,8 +2,6 @@
 
 from lff.report.drawing import draw_experiment as draw_experiment
 from lff.report.experiment_page import experiment_page as experiment_page
-from lff.report.run_files import RunFiles as RunFiles
-from lff.report.run_files import read_run_files as read_run_files
 from lff.report.run_page import run_page as run_page
 from lff.report.site import Entry as Entry
 from lff.report.site import check_replaceable as check_replaceable

@@ -8,8 +8,9 @@ from lff.report.drawing import DOTTED, POLICIES, draw_picture, legend_names, pic
 from lff.report.markup import Markup, command, gallery, page, section, table, tag
 from lff.report.pictures import inline_svg, swatch
 from lff.report.summaries import number, summarize, values_of
-from lff.report.values import flat, show
+from lff.report.values import show
 from lff.stats import Curves, Field, Published, Row, Statistic
+from lff.store import flat
 
 SYMBOLS = {"confirmed": "✓", "refuted": "✗", "inconclusive at this scale": "?", "no signal": "–"}
 KINDS = {

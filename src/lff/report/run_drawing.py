@@ -15,7 +15,7 @@ from lff.figures import color_of, dash_of, draw_curves, draw_histograms
 from lff.figures.style import BASELINE
 from lff.report.drawing import DOTTED, HEIGHT, WIDTH, dress, round_ticks, short_number
 from lff.report.pictures import SETTINGS
-from lff.report.run_files import RunFiles, as_number
+from lff.runs.read import Run, as_number
 from lff.stats import Row
 
 RETURN = "eval/return"
@@ -97,15 +97,15 @@ GROUPS = (
 )
 
 
-def has_data(chart: Chart, runs: Sequence[RunFiles]) -> bool:
+def has_data(chart: Chart, runs: Sequence[Run]) -> bool:
     """Tell whether any run measured what a chart shows."""
     name = f"{chart.metric}_q50" if chart.kind == "phase" else chart.metric
     return any(row.get(name) is not None for run in runs for row in run.rows)
 
 
-def draw_chart(chart: Chart, runs: Sequence[RunFiles]) -> Figure:
+def draw_chart(chart: Chart, runs: Sequence[Run]) -> Figure:
     """Draw a chart with a line for each run."""
-    kinds: dict[str, Callable[[Any, Chart, Sequence[RunFiles]], None]] = {
+    kinds: dict[str, Callable[[Any, Chart, Sequence[Run]], None]] = {
         "curves": _curves,
         "return": _returns,
         "phase": _phases,
@@ -125,7 +125,7 @@ def draw_chart(chart: Chart, runs: Sequence[RunFiles]) -> Figure:
     return figure
 
 
-def _curves(axis: Any, chart: Chart, runs: Sequence[RunFiles]) -> None:
+def _curves(axis: Any, chart: Chart, runs: Sequence[Run]) -> None:
     rows = [
         Row("run", run.name, run.env, run.seed, step, chart.metric, value)
         for run in runs
@@ -135,7 +135,7 @@ def _curves(axis: Any, chart: Chart, runs: Sequence[RunFiles]) -> None:
     draw_curves(axis, rows, metric=chart.metric, variants=names, log=chart.log, legend=False)
 
 
-def _returns(axis: Any, chart: Chart, runs: Sequence[RunFiles]) -> None:
+def _returns(axis: Any, chart: Chart, runs: Sequence[Run]) -> None:
     names = [run.name for run in runs]
     for run in runs:
         color = color_of(run.name, names)
@@ -154,7 +154,7 @@ def _returns(axis: Any, chart: Chart, runs: Sequence[RunFiles]) -> None:
     _curves(axis, chart, runs)
 
 
-def _phases(axis: Any, chart: Chart, runs: Sequence[RunFiles]) -> None:
+def _phases(axis: Any, chart: Chart, runs: Sequence[Run]) -> None:
     names = [run.name for run in runs]
     for run in runs:
         steps, middle = _finite(run.curve(f"{chart.metric}_q50"))
@@ -169,7 +169,7 @@ def _phases(axis: Any, chart: Chart, runs: Sequence[RunFiles]) -> None:
         axis.fill_between(steps, low, high, color=color, alpha=0.2, linewidth=0)
 
 
-def _histograms(axis: Any, chart: Chart, runs: Sequence[RunFiles]) -> None:
+def _histograms(axis: Any, chart: Chart, runs: Sequence[Run]) -> None:
     names = [run.name for run in runs]
     for run in runs:
         found = [row[chart.metric] for row in run.rows if isinstance(row.get(chart.metric), list)]

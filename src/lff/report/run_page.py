@@ -8,10 +8,10 @@ from lff.figures import color_of, dash_of
 from lff.report.experiment_page import legend
 from lff.report.markup import Markup, command, gallery, page, section, table, tag
 from lff.report.pictures import inline_png, inline_svg
-from lff.report.run_drawing import GROUPS, RETURN, draw_chart, has_data
-from lff.report.run_files import RunFiles, as_number
+from lff.report.run_drawing import GROUPS, draw_chart, has_data
 from lff.report.summaries import number
 from lff.report.values import show
+from lff.runs.read import Run, as_number, differences
 
 SEEN = (
     "The newest frame as it was drawn (raw), as it comes in a batch (augmented), as the policy "
@@ -22,7 +22,7 @@ MANY = 12
 """More lines than this are folded away."""
 
 
-def run_page(runs: Sequence[RunFiles]) -> str:
+def run_page(runs: Sequence[Run]) -> str:
     """Return the page as HTML, made from the runs' files alone; the same files, the same bytes."""
     names = [run.name for run in runs]
     title = names[0] if len(runs) == 1 else f"{len(runs)} runs: {', '.join(names)}"
@@ -40,7 +40,7 @@ def run_page(runs: Sequence[RunFiles]) -> str:
     return page(title, body)
 
 
-def _chips(runs: Sequence[RunFiles]) -> list[str]:
+def _chips(runs: Sequence[Run]) -> list[str]:
     envs = dict.fromkeys(run.env for run in runs)
     seeds = dict.fromkeys(str(run.seed) for run in runs)
     chips = [*envs, f"seed {', '.join(seeds)}" if len(seeds) == 1 else f"seeds {', '.join(seeds)}"]
@@ -52,7 +52,7 @@ def _chips(runs: Sequence[RunFiles]) -> list[str]:
     return chips
 
 
-def _warnings(runs: Sequence[RunFiles]) -> list[Markup]:
+def _warnings(runs: Sequence[Run]) -> list[Markup]:
     found = []
     envs = dict.fromkeys(run.env for run in runs)
     if len(envs) > 1:
@@ -64,39 +64,32 @@ def _warnings(runs: Sequence[RunFiles]) -> list[Markup]:
     return [tag("p", words, class_="banner") for words in found]
 
 
-def _lost(run: RunFiles, metric: str) -> bool:
+def _lost(run: Run, metric: str) -> bool:
     return any(not math.isfinite(value) for _, value in run.curve(metric))
 
 
-def _results(runs: Sequence[RunFiles]) -> Markup:
+def _results(runs: Sequence[Run]) -> Markup:
+    returns = [[value for _, value in run.returns] for run in runs]
     lines = {
-        "steps": [f"{run.step:,} of {show(run.config.get('steps'))}" for run in runs],
-        "last return": [number(_last(run, RETURN)) for run in runs],
-        "best return": [number(_best(run)) for run in runs],
+        "steps": [f"{run.steps:,} of {show(run.config.get('steps'))}" for run in runs],
+        "last return": [number(values[-1] if values else math.nan) for values in returns],
+        "best return": [number(max(values, default=math.nan)) for values in returns],
         "random policy": [number(run.reference_mean("random")) for run in runs],
         "zero policy": [number(run.reference_mean("zero")) for run in runs],
-        "largest |Q|": [number(_largest(run)) for run in runs],
-        "std of the actor's B": [number(_last(run, "lff/actor_B_std")) for run in runs],
-        "std of the critics' B": [number(_last(run, "lff/critic_B_std")) for run in runs],
+        "largest |Q|": [number(_of(run.q_max)) for run in runs],
+        "std of the actor's B": [number(_of(run.last("lff/actor_B_std"))) for run in runs],
+        "std of the critics' B": [number(_of(run.last("lff/critic_B_std"))) for run in runs],
     }
     head = ("what", *(run.name for run in runs))
     found = [[name, *values] for name, values in lines.items()]
     return section("Results", table(head, found, words=1 + (len(runs) == 1)))
 
 
-def _last(run: RunFiles, metric: str) -> float:
-    return run.curve(metric)[-1][1] if run.curve(metric) else math.nan
+def _of(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
-def _best(run: RunFiles) -> float:
-    return max((v for _, v in run.curve(RETURN) if math.isfinite(v)), default=math.nan)
-
-
-def _largest(run: RunFiles) -> float:
-    return max((v for _, v in run.curve("train/q_max")), default=math.nan)
-
-
-def _pictures(runs: Sequence[RunFiles]) -> list[Markup]:
+def _pictures(runs: Sequence[Run]) -> list[Markup]:
     names = [run.name for run in runs]
     entries = [(name, color_of(name, names), dash_of(name, names)) for name in names]
     parts = []
@@ -120,7 +113,7 @@ def _pictures(runs: Sequence[RunFiles]) -> list[Markup]:
     return parts
 
 
-def _sheets(runs: Sequence[RunFiles]) -> list[Markup]:
+def _sheets(runs: Sequence[Run]) -> list[Markup]:
     figures = []
     for run in runs:
         label = f"{run.name}: raw, augmented, acting, motion"
@@ -130,7 +123,7 @@ def _sheets(runs: Sequence[RunFiles]) -> list[Markup]:
     return [section("First observations", *figures, note=SEEN)] if figures else []
 
 
-def _evaluations(runs: Sequence[RunFiles]) -> Markup:
+def _evaluations(runs: Sequence[Run]) -> Markup:
     lines = []
     for run in runs:
         biases = dict(run.curve("eval/q_bias"))
@@ -150,10 +143,10 @@ def _evaluations(runs: Sequence[RunFiles]) -> Markup:
     return section("Evaluations", found)
 
 
-def _config(runs: Sequence[RunFiles]) -> Markup:
+def _config(runs: Sequence[Run]) -> Markup:
     names = list(dict.fromkeys(name for run in runs for name in run.config))
     values = {name: [run.config.get(name) for run in runs] for name in names}
-    differ = [name for name in names if any(v != values[name][0] for v in values[name])]
+    differ = [*differences(runs)]
     if len(runs) == 1:
         lines = [[name, show(values[name][0])] for name in names]
         return section("Config", table(("field", "value"), lines, words=2))
@@ -175,7 +168,7 @@ def _config(runs: Sequence[RunFiles]) -> Markup:
     return section("Config", *parts)
 
 
-def _reproduce(runs: Sequence[RunFiles]) -> Markup:
+def _reproduce(runs: Sequence[Run]) -> Markup:
     parts: list[Markup] = []
     for run in runs:
         if len(runs) > 1:

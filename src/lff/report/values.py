@@ -4,18 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def flat(data: Any, prefix: str = "") -> dict[str, Any]:
-    """Return nested data under dotted names.
-
-    >>> flat({"algo": {"gamma": 0.99, "hidden": [8, 8]}, "seed": 0})
-    {'algo.gamma': 0.99, 'algo.hidden': [8, 8], 'seed': 0}
-    """
-    if not isinstance(data, Mapping) or not data:
-        return {prefix: data} if prefix else {}
-    items = [flat(value, f"{prefix}.{key}" if prefix else str(key)) for key, value in data.items()]
-    return {name: value for item in items for name, value in item.items()}
-
-
 def show(value: Any) -> str:
     """Write a value.
 

@@ -1,1 +1,4 @@
-"""Tools for finished runs: load, read, compare, export, play, spectra."""
+"""Finished and running runs: read, load, compare, export, play, spectra.
+
+Nothing is imported here, so that :mod:`lff.runs.read` works without torch.
+"""

@@ -1,6 +1,7 @@
-"""What came of runs, from their files alone: the numbers that ``lff compare`` puts side by side."""
+"""One reader of run directories, without torch: for comparisons, summaries and pages."""
 
 import math
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,89 +9,127 @@ from typing import Any
 
 import numpy as np
 
-from lff.core.errors import StorageError
-from lff.store import RunDir, read_rows
-from lff.training.load import find_run
+from lff.store import find_run, flat, read_json, read_rows
+from lff.store.atomic import read_bytes
+
+RETURN = "eval/return"
+Curve = list[tuple[int, float]]
 
 
 @dataclass(frozen=True)
-class Results:
-    """One run's config and what was measured; None where there is nothing yet."""
+class Run:
+    """The config of a run and its measurements so far."""
 
     name: str
     config: dict[str, Any]
     """Flat: dotted names and plain values."""
-    curve: tuple[tuple[int, float], ...]
-    """Steps and returns of the evaluations."""
-    steps: int
-    """Environment steps so far."""
-    q_max: float | None
-    """Largest ``|Q|`` of the whole run; infinite if it was ever no number."""
-    actor_B_std: float | None
-    critic_B_std: float | None
-    steps_per_second: float | None
+    info: dict[str, Any]
+    """Command line, versions and seed of the first start."""
+    rows: tuple[dict[str, Any], ...]
+    """The rows of the metrics file."""
+    timing: tuple[dict[str, Any], ...]
+    """The rows of the file for times."""
+    evaluations: tuple[dict[str, Any], ...]
+    """Each evaluation, episode by episode, in order of steps."""
+    reference: dict[str, list[float | None]]
+    """Returns of the random and of the zero policy."""
+    finished: bool
+    sheet: bytes | None = None
+    """The contact sheet of a run from pixels, a PNG."""
 
     @property
     def env(self) -> str:
         """The task."""
-        return str(self.config["env"])
+        return str(self.config.get("env", "unknown task"))
 
     @property
-    def last_return(self) -> float | None:
-        """Return of the last evaluation."""
-        return self.curve[-1][1] if self.curve else None
+    def seed(self) -> int:
+        """The seed."""
+        value = self.config.get("seed", 0)
+        return value if isinstance(value, int) else 0
 
     @property
-    def best_return(self) -> float | None:
-        """Return of the best evaluation."""
-        return max((value for _, value in self.curve), default=None)
+    def steps(self) -> int:
+        """Environment steps so far."""
+        return max((int(row.get("env_step", 0)) for row in self.rows), default=0)
+
+    @property
+    def command(self) -> str:
+        """The command line of the first start."""
+        words = [str(word) for word in self.info.get("command") or ()]
+        if words and Path(words[0]).name in ("lff", "__main__.py"):
+            words[0] = "lff"
+        return shlex.join(words)
+
+    @property
+    def returns(self) -> Curve:
+        """Steps and mean returns of the evaluations; minus infinity where not finite."""
+        return self.curve(RETURN, bad=-math.inf)
+
+    @property
+    def q_max(self) -> float | None:
+        """Largest ``|Q|`` of the whole run; infinite if it was ever not finite."""
+        return max((value for _, value in self.curve("train/q_max")), default=None)
+
+    @property
+    def steps_per_second(self) -> float | None:
+        """Speed of the last start."""
+        return _last(self.timing, "steps_per_second")
+
+    def curve(self, metric: str, *, bad: float = math.inf) -> Curve:
+        """Return steps and values of a metric; ``bad`` stands for values that are not finite."""
+        return [
+            (int(row["env_step"]), as_number(row[metric], bad=bad))
+            for row in self.rows
+            if "env_step" in row and not isinstance(row.get(metric, ""), str | list | dict)
+        ]
+
+    def last(self, metric: str) -> float | None:
+        """Return the last finite value of a metric."""
+        return _last(self.rows, metric)
+
+    def reference_mean(self, policy: str) -> float:
+        """Return a reference policy's mean return; NaN if it is unknown."""
+        values = [as_number(value) for value in self.reference.get(policy) or ()]
+        return sum(values) / len(values) if values else math.nan
 
 
-def read_results(path: Path | str, *, name: str | None = None) -> Results:
-    """Read a run directory, finished or not."""
+def read_run(path: Path | str, *, name: str | None = None) -> Run:
+    """Read a run directory, finished or not; nothing in it is written, locked or executed."""
     run = find_run(path)
-    rows = _rows(run.metrics_file)
-    timing = _rows(run.timing_file)
-    returns = [(row["env_step"], row["eval/return"]) for row in rows if "eval/return" in row]
-    peaks = [_number(row["train/q_max"]) for row in rows if "train/q_max" in row]
-    speeds = [row["steps_per_second"] for row in timing if "steps_per_second" in row]
-    return Results(
-        name=name or str(path),
+    evaluations = sorted(run.evaluations.glob("[0-9]*.json"))
+    return Run(
+        name=name or run.path.resolve().name,
         config=flat(run.config),
-        curve=tuple((step, _number(value, bad=-math.inf)) for step, value in returns),
-        steps=_steps(run, rows),
-        q_max=max(peaks, default=None),
-        actor_B_std=_last(rows, "lff/actor_B_std"),
-        critic_B_std=_last(rows, "lff/critic_B_std"),
-        steps_per_second=speeds[-1] if speeds else None,
+        info=run.info if run.info_file.exists() else {},
+        rows=_rows(run.metrics_file),
+        timing=_rows(run.timing_file),
+        evaluations=tuple(map(read_json, evaluations)),
+        reference=run.reference,
+        finished=run.status == "finished",
+        sheet=read_bytes(run.sheet_file) if run.sheet_file.exists() else None,
     )
 
 
-def flat(data: Any, prefix: str = "") -> dict[str, Any]:
-    """Return nested data under dotted names.
-
-    >>> flat({"algo": {"gamma": 0.99, "hidden": [8, 8]}, "seed": 0})
-    {'algo.gamma': 0.99, 'algo.hidden': [8, 8], 'seed': 0}
-    """
-    if not isinstance(data, dict):
-        return {prefix: data}
-    items = [flat(value, f"{prefix}.{key}" if prefix else key) for key, value in data.items()]
-    return {name: value for item in items for name, value in item.items()}
+def names_of(paths: Sequence[Path]) -> list[str]:
+    """Return the folders' names, or the paths if two names are equal."""
+    short = [path.resolve().name for path in paths]
+    return short if len({*short}) == len(paths) else [str(path) for path in paths]
 
 
-def differences(runs: Sequence[Results]) -> dict[str, list[Any]]:
-    """Return the config fields that differ, with each run's value; None where it has none."""
+def differences(runs: Sequence[Run]) -> dict[str, list[Any]]:
+    """Return the config fields that differ, with each run's value; None where a run lacks it."""
     names = list(dict.fromkeys(name for run in runs for name in run.config))
     values = {name: [run.config.get(name) for run in runs] for name in names}
-    return {name: found for name, found in values.items() if any(v != found[0] for v in found)}
+    return {name: each for name, each in values.items() if any(v != each[0] for v in each)}
 
 
-def shared_range(runs: Sequence[Results]) -> tuple[int, int] | None:
+def shared_range(runs: Sequence[Run]) -> tuple[int, int] | None:
     """Return the steps, first and last, between which every run was evaluated."""
-    if not all(run.curve for run in runs):
+    curves = [run.returns for run in runs]
+    if not all(curves):
         return None
-    low = max(run.curve[0][0] for run in runs)
-    high = min(run.curve[-1][0] for run in runs)
+    low, high = max(curve[0][0] for curve in curves), min(curve[-1][0] for curve in curves)
     return (low, high) if low <= high else None
 
 
@@ -108,26 +147,15 @@ def area(curve: Sequence[tuple[int, float]], low: int, high: int) -> float:
     return float(np.trapezoid(np.interp(points, steps, values), points) / (high - low))
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    try:
-        return [*read_rows(path)]
-    except StorageError:
-        if path.exists():
-            raise
-        return []  # a run that has just begun
+def as_number(value: Any, *, bad: float = math.inf) -> float:
+    """Return a number of a metrics file, which has null for values that are not finite."""
+    return float(value) if isinstance(value, int | float) else bad
 
 
-def _steps(run: RunDir, rows: Sequence[dict[str, Any]]) -> int:
-    if run.status == "finished":
-        return int(run.config["steps"])
-    return max((row["env_step"] for row in rows), default=0)
+def _rows(path: Path) -> tuple[dict[str, Any], ...]:
+    """Return the rows of a file; none if the run has just begun."""
+    return tuple(read_rows(path)) if path.exists() else ()
 
 
 def _last(rows: Sequence[dict[str, Any]], name: str) -> float | None:
-    found = [row[name] for row in rows if row.get(name) is not None]
-    return found[-1] if found else None
-
-
-def _number(value: float | None, *, bad: float = math.inf) -> float:
-    """Metrics files have null for what is no finite number."""
-    return bad if value is None else value
+    return next((row[name] for row in reversed(rows) if row.get(name) is not None), None)

@@ -20,7 +20,8 @@ from lff.core.seeding import stream_seed
 from lff.nn import Ensemble
 from lff.ntk import empirical_ntk, spectrum
 from lff.ntk.spectrum import frequency
-from lff.training.load import find_run, load, replay_sample
+from lff.store import find_run
+from lff.training.load import load, replay_sample
 
 HEAD = 16
 """Eigenvalues that count as the head of a spectrum."""

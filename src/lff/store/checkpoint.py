@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from lff.core.errors import BadInputError, CorruptError, StorageError
+from lff.store.arrays import decode, encode
 from lff.store.atomic import read_bytes, reported, sync_folder, write_new
 from lff.store.jsonfile import dumps, loads, read_json
-from lff.store.tensors import decode, encode
 
 CHECKPOINTS = "checkpoints"
-FORMAT = 1
+LAYOUT = 2
+"""Version of the files of a run directory; lff 0.1 wrote 1."""
 KEPT = 2
 TENSORS, META, MANIFEST = "tensors.safetensors", "meta.json", "manifest.json"
 NEW, OLD = ".new", ".old"
@@ -41,7 +41,7 @@ class Checkpoint:
     """What was saved at one step, bit for bit."""
 
     step: int
-    tensors: dict[str, Tensor] = dataclasses.field(repr=False)
+    arrays: dict[str, np.ndarray] = dataclasses.field(repr=False)
     meta: dict[str, Any] = dataclasses.field(repr=False)
     path: Path
     passed_over: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class _Manifest:
 def save(
     folder: Path,
     step: int,
-    tensors: Mapping[str, Tensor | np.ndarray],
+    arrays: Mapping[str, np.ndarray],
     meta: Mapping[str, Any],
     *,
     final: bool = False,
@@ -70,7 +70,7 @@ def save(
     """
     if not 0 <= step <= _LARGEST_STEP:
         raise BadInputError("step", step, f"from 0 to {_LARGEST_STEP}", "count environment steps")
-    contents = {TENSORS: encode(tensors), META: dumps("meta", meta)}
+    contents = {TENSORS: encode(arrays), META: dumps("meta", meta)}
     home = Path(folder) / CHECKPOINTS
     target = home / ("final" if final else f"step-{step:09d}")
     staged = target.with_name(target.name + NEW)
@@ -133,9 +133,9 @@ def load(path: Path) -> Checkpoint:
         if len(data) != size or hashlib.sha256(data).hexdigest() != sha256:
             raise CorruptError(f"{path / name} is not what was written; restore or remove {path}")
         contents[name] = data
-    tensors = decode(contents[TENSORS], path / TENSORS)
+    arrays = decode(contents[TENSORS], path / TENSORS)
     meta = loads(contents[META], path / META)
-    return Checkpoint(manifest.step, tensors, meta, path)
+    return Checkpoint(manifest.step, arrays, meta, path)
 
 
 def kept_metas(folder: Path) -> Iterator[dict[str, Any]]:
@@ -207,7 +207,7 @@ def _write(staged: Path, step: int, contents: Mapping[str, bytes]) -> None:
         name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         for name, data in contents.items()
     }
-    manifest = {"format": FORMAT, "step": step, "files": files}
+    manifest = {"layout": LAYOUT, "step": step, "files": files}
     write_new(staged / MANIFEST, dumps(MANIFEST, manifest, indent=2))
     sync_folder(staged)
 
@@ -277,14 +277,29 @@ def _is_whole(path: Path, *, newer_than: int) -> bool:
         return False
 
 
+def check_layout(path: Path, layout: object) -> None:
+    """Raise unless the files are of this version's layout; the message names one that reads them.
+
+    >>> check_layout(Path("runs/old"), 1)
+    Traceback (most recent call last):
+    lff.core.errors.StorageError: runs/old was written by lff 0.1; version 0.1 reads it: \
+pip install 'learned-fourier-features==0.1.*'
+    """
+    if layout == LAYOUT:
+        return
+    if layout == 1:
+        remedy = "version 0.1 reads it: pip install 'learned-fourier-features==0.1.*'"
+        raise StorageError(f"{path} was written by lff 0.1; {remedy}")
+    found = str(layout)[:20]
+    raise CorruptError(f"{path} has layout {found!r}; this version of lff reads layout {LAYOUT}")
+
+
 def _read_manifest(path: Path) -> _Manifest:
     where = path / MANIFEST
     if path.is_symlink():
         raise CorruptError(f"{path} is a link; move it away")
     data = read_json(where, limit=2**20)
-    if data.get("format") != FORMAT:
-        known = f"this version reads format {FORMAT}"
-        raise CorruptError(f"{where} has format {str(data.get('format'))[:20]!r}; {known}")
+    check_layout(where, data.get("layout", data.get("format")))
     try:
         step = data["step"]
         files = {name: (entry["bytes"], entry["sha256"]) for name, entry in data["files"].items()}

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
-from torch import Tensor
 
 from lff.core import config as configs
 from lff.core.errors import BadInputError, CorruptError, RunError
@@ -20,8 +19,8 @@ from lff.store.atomic import (
     sync_folder,
     write_bytes,
 )
-from lff.store.checkpoint import CHECKPOINTS, Checkpoint
-from lff.store.jsonfile import loads, read_json, write_json
+from lff.store.checkpoint import CHECKPOINTS, LAYOUT, Checkpoint, check_layout
+from lff.store.jsonfile import flat, loads, read_json, write_json
 from lff.store.lock import HOLDER, LOCK, RunLock
 from lff.store.metrics import STEP, MetricsFile, plain, read_rows, rows_to_csv
 from lff.store.segments import SegmentRef, SegmentStore, find_refs
@@ -51,6 +50,8 @@ class RunDir:
         self.checkpoints = self.path / CHECKPOINTS
         self.replay = self.path / "replay"
         self.evaluations = self.path / "evaluations"
+        self.reference_file = self.evaluations / "reference.json"
+        self.sheet_file = self.path / "contact_sheet.png"
         self._open: dict[str, MetricsFile] = {}
         self._segments: SegmentStore | None = None
 
@@ -59,17 +60,24 @@ class RunDir:
         """``empty``: no run yet; ``finished``: the final checkpoint is the newest; else started."""
         if not self.config_file.exists():
             return "empty"
+        self._check_layout()
         return "started" if checkpoints.final_step(self.path) is None else "finished"
 
     @property
     def config(self) -> dict[str, Any]:
         """The config as plain data, for ``from_dict``."""
+        self._check_layout()
         return read_json(self.config_file)
 
     @property
     def info(self) -> dict[str, Any]:
         """Command line, versions and seed of the first start; ``restarts`` lists the later ones."""
         return read_json(self.info_file)
+
+    @property
+    def reference(self) -> dict[str, Any]:
+        """Returns of the random and of the zero policy; empty if they were not played."""
+        return read_json(self.reference_file) if self.reference_file.exists() else {}
 
     @property
     def metrics(self) -> MetricsFile:
@@ -149,7 +157,7 @@ class RunDir:
     def save(
         self,
         step: int,
-        tensors: Mapping[str, Tensor | np.ndarray],
+        arrays: Mapping[str, np.ndarray],
         meta: Mapping[str, Any],
         *,
         final: bool = False,
@@ -164,7 +172,7 @@ class RunDir:
         for file in files.values():
             file.sync()
         positions = {name: file.position for name, file in files.items()}
-        path = checkpoints.save(self.path, step, tensors, {**meta, STORE: positions}, final=final)
+        path = checkpoints.save(self.path, step, arrays, {**meta, STORE: positions}, final=final)
         if final:
             self.write_csv()
         return path
@@ -203,6 +211,11 @@ class RunDir:
     def _in_use(self) -> list[SegmentRef]:
         return [*find_refs([*checkpoints.kept_metas(self.path)])]
 
+    def _check_layout(self) -> None:
+        """Refuse a run of another layout, before anything of it is read or written."""
+        if self.info_file.exists():
+            check_layout(self.path, self.info.get("layout", 1))
+
     def _refuse_strangers(self) -> None:
         if self.config_file.exists() or not self.path.is_dir():
             return
@@ -217,12 +230,13 @@ class RunDir:
     def _refuse_other_config(self, config: Any, text: bytes, may_differ: Collection[str]) -> None:
         if not self.config_file.exists():
             return
+        self._check_layout()
         stored = read_bytes(self.config_file)
         if stored == text:
             return
         stored = _completed(config, stored)
-        there = _flat(loads(stored, self.config_file))
-        here = _flat(loads(text, self.config_file))
+        there = flat(loads(stored, self.config_file))
+        here = flat(loads(text, self.config_file))
         names = sorted(n for n in {*there, *here} if there.get(n) != here.get(n))
         other = [n for n in names if n not in may_differ]
         if other:
@@ -244,11 +258,11 @@ class RunDir:
                 folder.mkdir(exist_ok=True)
         for folder in (self.path, self.replay, self.evaluations):
             remove_temporaries(folder)
-        told = _without_secrets(info)
-        if self.config_file.exists():
-            first = self.info if self.info_file.exists() else {}
-            told = {**first, "restarts": [*first.get("restarts", []), told]} if first else told
-        write_json(self.info_file, told)
+        stored: dict[str, Any] = {"layout": LAYOUT, **_without_secrets(info)}
+        if self.config_file.exists() and self.info_file.exists():
+            first = self.info
+            stored = {**first, "restarts": [*first.get("restarts", []), _without_secrets(info)]}
+        write_json(self.info_file, stored)
         if not self.config_file.exists():  # last: a folder with a config is a run
             write_bytes(self.config_file, text)
             sync_folder(self.path.parent)
@@ -266,6 +280,14 @@ class RunDir:
         return RunError(f"{self.path} is not open for writing; use `with run.start(...)`")
 
 
+def find_run(path: Path | str) -> RunDir:
+    """Return the run directory at ``path``; raise if there is none, or one of another layout."""
+    run = RunDir(path)
+    if run.status == "empty":
+        raise BadInputError("run", str(path), "a run directory", "start one with lff train")
+    return run
+
+
 def _is_scaffold(path: Path) -> bool:
     """True for what a start makes before it writes the config."""
     names = {LOCK, HOLDER, CHECKPOINTS, "replay", "evaluations"}
@@ -278,13 +300,6 @@ def _completed(config: Any, stored: bytes) -> bytes:
         return configs.to_json(configs.from_json(type(config), stored.decode())).encode() + b"\n"
     except (ValueError, TypeError):  # of another kind, or not whole: compared as it stands
         return stored
-
-
-def _flat(data: Any, prefix: str = "") -> dict[str, Any]:
-    if isinstance(data, dict):
-        items = [_flat(value, f"{prefix}.{key}" if prefix else key) for key, value in data.items()]
-        return {name: value for item in items for name, value in item.items()}
-    return {prefix: data}
 
 
 def _without_secrets(info: Mapping[str, Any]) -> dict[str, Any]:

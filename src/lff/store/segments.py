@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from lff.core.errors import BadInputError, CorruptError
+from lff.store.arrays import decode, encode
 from lff.store.atomic import (
     read_bytes,
     remove_temporaries,
@@ -21,7 +22,6 @@ from lff.store.atomic import (
     sync_folder,
     write_bytes,
 )
-from lff.store.tensors import decode, encode
 
 _NAME = re.compile(r"segment-(\d{9,15})\.safetensors")
 
@@ -116,7 +116,7 @@ class SegmentStore:
             data = read_bytes(path)
             if hashlib.sha256(data).hexdigest() != ref.sha256:
                 raise CorruptError(f"{path} is not what was written; restore it from a backup")
-            arrays = {name: tensor.numpy() for name, tensor in decode(data, path).items()}
+            arrays = decode(data, path)
             if any(array.ndim == 0 or len(array) != ref.count for array in arrays.values()):
                 raise CorruptError(f"{path} has not the {ref.count} rows of its reference")
             yield arrays

@@ -17,9 +17,10 @@ from lff.core.config import from_dict
 from lff.core.errors import BadInputError, BadTypeError, CorruptError, StorageError
 from lff.core.seeding import stream_seed
 from lff.envs import make
-from lff.store import Checkpoint, RunDir, SegmentRef, SegmentStore, find_refs, load_latest
+from lff.store import Checkpoint, RunDir, SegmentRef, SegmentStore, find_refs, find_run, load_latest
 from lff.store import load as load_checkpoint
 from lff.training.any_config import AnyTrainConfig
+from lff.training.arrays import to_tensors
 from lff.training.load_ppo import last_rollout, ppo_agent
 from lff.training.ppo_config import PPOTrainConfig
 
@@ -159,29 +160,17 @@ def load(run: Path | str, *, checkpoint: int | str = "latest") -> Policy:
     return Policy(folder, config, load_checkpoint(folder.checkpoints / name))
 
 
-def find_run(path: Path | str) -> RunDir:
-    """Return the run directory, or raise if there is none."""
-    run = RunDir(path)
-    if run.status == "empty":
-        raise BadInputError("run", str(path), "a run directory", "start one with lff train")
-    return run
-
-
 def _agent(config: AnyTrainConfig, checkpoint: Checkpoint) -> PPO | SAC:
     """Build the agent whose tensors have the names and shapes of the checkpoint's.
 
     The size of an observation is stored, that of an action shows in the actor's last layer.
     """
-    tensors = {
-        name.removeprefix(AGENT): value
-        for name, value in checkpoint.tensors.items()
-        if name.startswith(AGENT)
-    }
-    if "obs" not in checkpoint.tensors or not tensors:
+    tensors = to_tensors(checkpoint.arrays, AGENT)
+    if "obs" not in checkpoint.arrays or not tensors:
         raise CorruptError(f"{checkpoint.path} holds no agent; it is not ours")
     if isinstance(config, PPOTrainConfig):
         return ppo_agent(config, checkpoint, tensors)
-    obs_shape = tuple(checkpoint.tensors["obs"].shape)
+    obs_shape = tuple(checkpoint.arrays["obs"].shape)
     shapes = {name: value.shape for name, value in tensors.items()}
     heads = {n for name, s in shapes.items() if name.startswith("actor/") for n in s}
     for action_dim in sorted(n // 2 for n in heads if n >= 2 and n % 2 == 0):

@@ -9,12 +9,13 @@ from lff.algos import PPO
 from lff.core.errors import CorruptError
 from lff.core.seeding import stream_seed
 from lff.store import Checkpoint
+from lff.training.arrays import to_tensors
 from lff.training.ppo_config import PPOTrainConfig
 
 
 def ppo_agent(config: PPOTrainConfig, checkpoint: Checkpoint, tensors: Mapping[str, Tensor]) -> PPO:
     """Return the agent that has these tensors; the stored rollout tells its sizes."""
-    obs, action = (checkpoint.tensors.get(f"rollout/{name}") for name in ("obs", "action"))
+    obs, action = (checkpoint.arrays.get(f"rollout/{name}") for name in ("obs", "action"))
     if obs is None or action is None:
         raise CorruptError(f"{checkpoint.path} holds no rollout; it is not ours")
     weights = torch.Generator().manual_seed(stream_seed(config.seed, "weights"))
@@ -38,7 +39,8 @@ def ppo_agent(config: PPOTrainConfig, checkpoint: Checkpoint, tensors: Mapping[s
 def last_rollout(checkpoint: Checkpoint, rows: int) -> tuple[Tensor, Tensor] | None:
     """Return observations, as the networks saw them, and actions; None before there were any."""
     counters = checkpoint.meta["counters"]
-    obs, action = (checkpoint.tensors[f"rollout/{name}"] for name in ("obs", "action"))
+    stored = to_tensors(checkpoint.arrays, "rollout/")
+    obs, action = stored["obs"], stored["action"]
     filled = len(obs) if counters["rollouts"] else int(counters["filled"])
     if not filled:
         return None

@@ -18,6 +18,7 @@ from lff.algos import PPO, SAC
 from lff.core.errors import InterruptedRunError, NonFiniteError
 from lff.store import Checkpoint, RunDir
 from lff.training.any_config import AnyTrainConfig
+from lff.training.arrays import to_arrays, to_tensors
 from lff.training.diagnostics import first_bad_tensor
 from lff.training.evaluate import MakeEnv, evaluate
 from lff.training.reference import keep_reference
@@ -158,14 +159,14 @@ class Loop(ABC):
         tensors |= {f"agent/{name}": value for name, value in self.agent.state().items()}
         tensors |= {f"stream/{name}": g.get_state() for name, g in self.streams.items()}
         counters = {"counters": dict(vars(self.at)), "last": self.last}
-        self.run.save(self.at.env_step, tensors, counters | meta, final=final)
+        self.run.save(self.at.env_step, to_arrays(tensors), counters | meta, final=final)
         self._saved()
         self.watch(self, "saved")
 
     def _restore_common(self, checkpoint: Checkpoint) -> None:
         """Restore what every loop saves: the agent, the random streams, the last metrics."""
-        self.agent.load_state(part(checkpoint.tensors, "agent"))
-        for name, state in part(checkpoint.tensors, "stream").items():
+        self.agent.load_state(to_tensors(checkpoint.arrays, "agent/"))
+        for name, state in to_tensors(checkpoint.arrays, "stream/").items():
             self.streams[name].set_state(state)
         self.last = dict(checkpoint.meta["last"])
 
@@ -192,9 +193,3 @@ class Loop(ABC):
 def crossed(before: int, now: int, every: int) -> bool:
     """Tell whether a multiple of ``every`` lies above ``before`` and not above ``now``."""
     return before // every < now // every
-
-
-def part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """Return the tensors under a prefix, without it."""
-    start = f"{prefix}/"
-    return {n.removeprefix(start): v for n, v in tensors.items() if n.startswith(start)}

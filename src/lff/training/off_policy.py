@@ -18,12 +18,13 @@ from lff.core.seeding import env_seed, stream_seed
 from lff.data import Batch, FrameReplay, Replay
 from lff.envs.base import Env, Obs
 from lff.store import Checkpoint, RunDir, SegmentRef
+from lff.training.arrays import part
 from lff.training.compiling import compile_update
 from lff.training.config import TrainConfig
 from lff.training.contact_sheet import SHEET_AT, keep_sheet
 from lff.training.diagnostics import BATCH_SIZE, IMAGES, DivergenceWatch, network_metrics
 from lff.training.evaluate import MakeEnv
-from lff.training.loop import Loop, Watch, part
+from lff.training.loop import Loop, Watch
 from lff.training.setting_up import new_replay
 
 LOSSES = ("train/critic_loss", "train/actor_loss")
@@ -193,7 +194,7 @@ class OffPolicyRun(Loop):
     def _restore(self, checkpoint: Checkpoint) -> None:
         """Go to where a checkpoint was written."""
         self._restore_common(checkpoint)
-        tensors, meta = checkpoint.tensors, checkpoint.meta
+        arrays, meta = checkpoint.arrays, checkpoint.meta
         self.at = Counters(**meta["counters"])
         self.divergence.load_state(meta["divergence"])
         refs = [SegmentRef.from_json(ref) for ref in self.at.segments]
@@ -201,8 +202,8 @@ class OffPolicyRun(Loop):
         self.replay.restore_parts(self.run.segments.each(refs), stored=stored, total=self.at.stored)
         if self.env.can_save_state:
             self._begin_episode_quietly()
-            self.env.set_state({n: v.numpy() for n, v in part(tensors, "env").items()})
-            self._obs = tensors["obs"].numpy().copy()
+            self.env.set_state(part(arrays, "env/"))
+            self._obs = arrays["obs"].copy()
         else:
             self._begin_episode()
 

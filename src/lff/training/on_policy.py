@@ -20,10 +20,11 @@ from lff.core.seeding import stream_seed
 from lff.data.rollout import Rollout
 from lff.envs.vector import Moment, Vector
 from lff.store import Checkpoint, RunDir
+from lff.training.arrays import part, to_tensors
 from lff.training.compiling import compile_update
 from lff.training.diagnostics import BATCH_SIZE, look_at
 from lff.training.evaluate import MakeEnv
-from lff.training.loop import Loop, Watch, part
+from lff.training.loop import Loop, Watch
 from lff.training.ppo_config import PPOTrainConfig
 
 STREAMS = ("exploration", "update")
@@ -236,15 +237,15 @@ class OnPolicyRun(Loop):
     def _restore(self, checkpoint: Checkpoint) -> None:
         """Go to where a checkpoint was written."""
         self._restore_common(checkpoint)
-        tensors = checkpoint.tensors
+        arrays = checkpoint.arrays
         self.at = Counters(**checkpoint.meta["counters"])
-        stored = part(tensors, "rollout")
+        stored = to_tensors(arrays, "rollout/")
         for name, value in self.rollout.state().items():
             value.copy_(stored[name])
         self.rollout.at = self.at.filled
-        self.envs.set_state({n: v.numpy() for n, v in part(tensors, "env").items()})
+        self.envs.set_state(part(arrays, "env/"))
         if self.envs.can_resume:
-            self._obs = tensors["obs"].numpy().copy()
+            self._obs = arrays["obs"].copy()
             return
         self._warn(
             "Gymnasium's vector environments cannot save their state: new episodes begin, so that "
@@ -253,6 +254,6 @@ class OnPolicyRun(Loop):
         self._obs = self.envs.reset()
         if self.rollout.at:  # what came before has no end that is known
             self.rollout.truncated[self.rollout.at - 1] = True
-            seen = self.agent.see(tensors["obs"].numpy())
+            seen = self.agent.see(arrays["obs"])
             self.rollout.add_next_obs(seen, np.ones(self.envs.num_envs, bool))
         self.at.returns, self.at.lengths = [0.0] * len(self._obs), [0] * len(self._obs)

@@ -4,17 +4,14 @@ Standing still scores about 500 on quadruped-walk: a curve without these two num
 """
 
 import math
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from lff.core.seeding import env_seed
 from lff.envs.base import Env
-from lff.store import RunDir, read_json, write_json
+from lff.store import RunDir, write_json
 from lff.training.evaluate import MakeEnv
 
-FILE = "reference.json"
 LONGEST = 10_000
 """Actions after which an episode is left: some environments have no end of their own."""
 
@@ -36,17 +33,10 @@ def reference_returns(make_env: MakeEnv, *, episodes: int, seed: int) -> dict[st
 
 def keep_reference(run: RunDir, make_env: MakeEnv, *, episodes: int, seed: int) -> None:
     """Write the returns into the run directory, once."""
-    path = run.evaluations / FILE
-    if not path.exists():
+    if not run.reference_file.exists():
         found = reference_returns(make_env, episodes=episodes, seed=seed)
         finite = {p: [r if math.isfinite(r) else None for r in rs] for p, rs in found.items()}
-        write_json(path, finite)  # the loop will tell of an environment that gives NaN
-
-
-def read_reference(folder: Path) -> dict[str, Any]:
-    """Return what a run directory knows of them; empty if it knows nothing."""
-    path = RunDir(folder).evaluations / FILE
-    return read_json(path) if path.exists() else {}
+        write_json(run.reference_file, finite)  # the loop raises for an environment with NaN
 
 
 def _play(env: Env, policy: str, seed: int) -> float:

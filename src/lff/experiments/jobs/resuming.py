@@ -25,6 +25,7 @@ from lff.core.errors import CorruptError
 from lff.launch.job import JobRow
 from lff.store import load_latest, save
 from lff.store.checkpoint import CHECKPOINTS
+from lff.training.arrays import to_arrays, to_tensors
 
 EVERY = 20.0
 """Seconds between two checkpoints: this much work is lost by a kill, at most."""
@@ -61,7 +62,7 @@ class Kept:
         self._saved = time.monotonic()
         checkpoint = None if folder is None else load_latest(folder)
         if checkpoint is not None:
-            state = _part(checkpoint.tensors, STATE)
+            state = to_tensors(checkpoint.arrays, STATE)
             wanted = {*what.state()}
             if {*state} != wanted:
                 odd = ", ".join(sorted({*state} ^ wanted)[:3])
@@ -70,7 +71,7 @@ class Kept:
                 )
             what.restore(state)
             self.step = checkpoint.step
-            self.rows = _unpack(_part(checkpoint.tensors, ROWS), checkpoint.meta["metrics"])
+            self.rows = _unpack(to_tensors(checkpoint.arrays, ROWS), checkpoint.meta["metrics"])
 
     def at(self, step: int) -> None:
         """Say that ``step`` steps are done; save if the last time is long ago."""
@@ -85,7 +86,7 @@ class Kept:
         metrics = list(dict.fromkeys(row.metric for row in self.rows))
         tensors = {STATE + name: value for name, value in self.what.state().items()}
         tensors |= {ROWS + name: value for name, value in _pack(self.rows, metrics).items()}
-        save(self.folder, self.step, tensors, {"metrics": metrics})
+        save(self.folder, self.step, to_arrays(tensors), {"metrics": metrics})
         self._saved = time.monotonic()
 
     def finish(self) -> list[JobRow]:
@@ -100,14 +101,6 @@ class Kept:
             (self.folder / CHECKPOINTS).rename(gone)
             shutil.rmtree(gone)
         return self.rows
-
-
-def _part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {
-        name.removeprefix(prefix): value
-        for name, value in tensors.items()
-        if name.startswith(prefix)
-    }
 
 
 def _pack(rows: Sequence[JobRow], metrics: Sequence[str]) -> dict[str, Tensor]:

@@ -16,7 +16,6 @@ from lff.experiments.spec import Cell
 from lff.launch.job import DIVERGED, JobRow, Report
 from lff.store import RunDir, read_rows
 from lff.training import Loop, TrainConfig, train
-from lff.training.reference import read_reference
 
 COMPILE_SECONDS = 40.0
 """What the first compilation of an update of this shape takes; the next ones find its results."""
@@ -99,7 +98,7 @@ def _outside(path: Path, seed: int, *, diverged: bool, last: int) -> Iterator[Jo
     if diverged:
         yield JobRow(seed, last, "train/q_max", math.inf)
         yield JobRow(seed, last, DIVERGED, 1.0)
-    for policy, returns in sorted(read_reference(path).items()):
+    for policy, returns in sorted(RunDir(path).reference.items()):
         finite = [r for r in returns if r is not None]
         if finite:
             yield JobRow(seed, 0, f"{policy} return", sum(finite) / len(finite))

@@ -9,7 +9,7 @@ import pytest
 
 from lff.cli.report import entry_of
 from lff.experiments import find_experiment, list_experiments
-from lff.experiments.gathering import find_table, need_table
+from lff.experiments.results import find_table, need_table
 from lff.report.claims_page import claims_page
 from lff.stats import AsGood, read_table
 from lff.stats.claims import judge_learning
@@ -81,7 +81,7 @@ def test_the_page_of_a_plug_in_states_the_computed_verdict(host, page):
     ],
 )
 def test_readme_states_the_verdict_of_an_experiment(name, claim):
-    rows = read_table(need_table(ROOT / "results", name, "laptop")[1])
+    rows = need_table(ROOT / "results", name, "laptop").rows
     (found,) = (c for c in find_experiment(name).claims if c.name == claim)
     verdict = found.judge(rows)
     lines = (ROOT / "README.md").read_text().splitlines()
@@ -111,7 +111,7 @@ def test_the_page_on_ppo_states_how_it_compares_with_sb3():
     [*(("fig11", f"C-11{letter}") for letter in "abcd"), ("fig11-sac", "C-11e")],
 )
 def test_the_page_on_ppo_states_the_verdict_and_the_numbers_of_each_task(name, claim):
-    rows = read_table(need_table(ROOT / "results", name, "laptop")[1])
+    rows = need_table(ROOT / "results", name, "laptop").rows
     (found,) = (c for c in find_experiment(name).claims if c.name == claim)
     verdict = found.judge(rows)
     page = (ROOT / "docs" / "ppo.md").read_text().splitlines()
@@ -143,7 +143,7 @@ SENTENCES = ("claim-quadratic", "claim-concat", "claim-lazy")
 
 @pytest.mark.parametrize("name", [*THEORY, *SENTENCES])
 def test_the_page_on_theory_states_every_verdict(name):
-    rows = read_table(need_table(ROOT / "results", name, "laptop")[1])
+    rows = need_table(ROOT / "results", name, "laptop").rows
     page = (ROOT / "docs" / "theory.md").read_text().splitlines()
     for claim in find_experiment(name).claims:
         line = f"| `{name}` | {claim.name}: {claim.text} | **{claim.judge(rows).outcome}** |"

@@ -49,7 +49,7 @@ def test_a_run_says_what_it_will_take_and_ends_in_table_and_verdicts(fig1, place
     assert {row.variant for row in rows} == {"LFF σ=0.01", "LFF σ=0.1", "LFF σ=1"}
     made_by = json.loads((places["results"] / "smoke" / "fig1.json").read_text())
     assert made_by["command"] == "lff experiment run fig1 --scale smoke"
-    assert made_by["jobs"] == 3
+    assert len(made_by["jobs"]) == made_by["planned"] == 3
 
 
 def test_running_again_does_nothing_and_keeps_every_byte(fig1, places, cli):
@@ -76,8 +76,10 @@ def test_two_shards_make_one_table(fig1, places, tmp_path, cli):
     own = {"dir": tmp_path / "runs", "results": tmp_path / "results"}
     words = ["experiment", "run", "fig1", "--scale", "smoke", *options(own, "dir", "results")]
     first = cli(*words, "--shard", "0/2")
-    assert "1 of them other shards'" in first.err
-    assert "no table yet" in first.err
+    assert "1 of them in other shards" in first.err
+    assert "2 of 3 jobs" in first.out
+    assert "incomplete table: 2 of 3 jobs are there" in first.out
+    assert "confirmed" not in first.out
     cli(*words, "--shard", "1/2")
     tables = [p["results"] / "smoke" / "fig1.csv" for p in (own, places)]
     assert tables[0].read_bytes() == tables[1].read_bytes()

@@ -7,7 +7,7 @@ from lff.core.errors import BadInputError, RunError
 from lff.experiments.tuning import Space, Trial, score, tune
 from lff.launch.job import JobRow
 from lff.launch.local import Task
-from lff.launch.worker import table_bytes
+from lff.launch.records import table_bytes
 from tests.experiments.small import small_train_job
 
 SPACE = Space(sigma=(1e-3, 1.0), fourier_dim=None, lr=(1e-4, 1e-3))

@@ -6,12 +6,11 @@ from lff.figures import (
     color_of,
     draw_curves,
     draw_grids,
-    draw_profile,
     draw_published,
     new_figure,
     save_figure,
 )
-from lff.stats import Published, Row, paired_t_interval, performance_profile, stratified_bootstrap
+from lff.stats import Published, Row, paired_t_interval, stratified_bootstrap
 
 ROWS = [
     Row("x", variant, "t", seed, step, "return", value)
@@ -80,18 +79,6 @@ def test_a_diverged_run_is_drawn_at_its_last_finite_value():
     _, (axis,) = new_figure(1, width=3, height=2)
     draw_curves(axis, rows, metric="return")
     np.testing.assert_allclose(axis.lines[0].get_xydata(), [[0, 0], [5, 2], [9, 3]])
-
-
-def test_profiles_are_shares_with_bands():
-    scores = np.array([[0.0, 2.0], [1.0, 3.0]])
-    thresholds = [-1, 0, 1.5, 3]
-    profiles = {n: performance_profile(scores + i, thresholds) for i, n in enumerate(("MLP", "A"))}
-    _, (axis,) = new_figure(1, width=3, height=2)
-    draw_profile(axis, profiles)
-    np.testing.assert_array_equal(axis.lines[0].get_ydata(), [1, 0.75, 0.5, 0])
-    np.testing.assert_array_equal(axis.lines[1].get_ydata(), [1, 1, 0.75, 0.25])
-    assert band_at(axis, 0) == (0.5, 1)
-    assert axis.get_ylabel() == "share of runs above τ"
 
 
 def published(algorithm, env_steps, score, spread=None, task="cheetah-run"):

@@ -14,7 +14,8 @@ from lff.experiments.jobs.pause import PauseJob
 from lff.launch import local
 from lff.launch.job import JobRow
 from lff.launch.local import launch
-from lff.launch.worker import read_job_table, run_job, table_bytes
+from lff.launch.records import read_job_table, table_bytes
+from lff.launch.worker import run_job
 from lff.store import RunLock
 from tests.experiments.small import small_train_job
 

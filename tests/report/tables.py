@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lff.experiments.spec import Experiment, Panel
+from lff.experiments.spec import Arm, Experiment, Panel
 from lff.report.summaries import values_of
-from lff.stats import Curves, Row, judge_better, paired_t_interval
+from lff.stats import RETURN, Curves, Metric, Row, judge_better, paired_t_interval
 
 VARIANTS = {
     "MLP, no target": 60.0,
@@ -17,6 +17,12 @@ VARIANTS = {
     "linear control, no target": 120.0,
     "MLP + layer norm, no target": 220.0,
 }
+ROLES = ("baseline", "ours", "ours", "control", "rival")
+ARMS = {name: Arm(role) for name, role in zip(VARIANTS, ROLES, strict=True)}
+Q_MAX = Metric("train/q_max", "largest |Q|", "lower", peak=True)
+Q_BIAS = Metric("eval/q_bias", "Q bias")
+B_STD = Metric("lff/critic_B_std", "std of B")
+B_BINS = Metric("lff/critic_B_histogram", "entries of B")
 LFF = "LFF, no target"
 TASKS = ("dmc/cheetah-run", "dmc/walker-run")
 SEEDS = range(5)
@@ -30,15 +36,15 @@ HOSTILE = (
 class Above:
     """A claim for tests: one variant ends above another on a task."""
 
-    name: str
-    text: str
     arm: str
     rival: str
     task: str = TASKS[0]
+    name: str = ""
+    text: str = ""
 
     def judge(self, rows):
         arms = [
-            values_of(Curves(rows, metric="return"), name, self.task, "last")
+            values_of(Curves(rows, metric=RETURN), name, self.task, "last")
             for name in (self.arm, self.rival)
         ]
         return judge_better(
@@ -59,9 +65,9 @@ class Detailed:
 class Given:
     """A claim whose verdict is made up."""
 
-    name: str
-    text: str
     verdict: Detailed
+    name: str = ""
+    text: str = ""
 
     def judge(self, _):
         return self.verdict
@@ -73,29 +79,22 @@ def experiment(**changes):
         name="fig8",
         title="Does LFF learn without a target network, where an MLP diverges?",
         source="Figure 8",
-        cells=lambda _: (),
-        metrics=(
-            ("eval/return", "return"),
-            ("train/q_max", "largest |Q|"),
-            ("eval/q_bias", "Q bias"),
-            ("lff/critic_B_std", "std of B"),
-            ("lff/critic_B_histogram", "entries of B"),
-        ),
+        arms=ARMS,
+        grid=lambda *_: (),
+        metrics=(RETURN, Q_MAX, Q_BIAS, B_STD, B_BINS),
         panels=(
-            Panel(metric="return"),
-            Panel(metric="largest |Q|", log=True, line=100.0, line_label="1/(1-γ)"),
+            Panel(RETURN),
+            Panel(Q_MAX, log=True, line=100.0, line_label="1/(1-γ)"),
         ),
-        claims=(
-            Above("C-8a", "LFF without a target beats the MLP.", LFF, "MLP, no target"),
-            Above("C-8b", "The linear control beats LFF.", "linear control, no target", LFF),
-            Above("C-8c", "LFF learns faster without its target.", LFF, "LFF, target"),
-            Given(
-                "C-8d",
-                "It holds on the humanoid too.",
+        sentences={
+            "C-8a: LFF without a target beats the MLP.": Above(LFF, "MLP, no target"),
+            "C-8b: The linear control beats LFF.": Above("linear control, no target", LFF),
+            "C-8c: LFF learns faster without its target.": Above(LFF, "LFF, target"),
+            "C-8d: It holds on the humanoid too.": Given(
                 Detailed("no signal", "all within 2 standard deviations of the random policy",
                          ("dmc/cheetah-run: 12.3 [10.1, 14.5], n=5", "random policy 7.2 ± 1.1")),
             ),
-        ),
+        },
         notes="Two of the paper's four tasks, and networks of a tenth of its width.",
     )  # fmt: skip
     return dataclasses.replace(made, **changes)

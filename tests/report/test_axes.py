@@ -2,7 +2,7 @@
 
 from lff.experiments.spec import Panel
 from lff.report.drawing import draw_picture, pictures, power_of_ten
-from lff.stats import Row
+from lff.stats import Metric, Row
 
 ROWS = [
     Row("x", "A", "d = 2", seed, width, "error", 1 / width + 0.001 * seed)
@@ -17,7 +17,7 @@ def axis_of(panel, rows=ROWS):
 
 
 def test_a_width_on_a_logarithmic_axis():
-    axis = axis_of(Panel(metric="error", log=True, x="width m", log_x=True))
+    axis = axis_of(Panel(metric=Metric("error"), log=True, x="width m", log_x=True))
     assert axis.get_xlabel() == "width m"
     assert axis.get_xscale() == axis.get_yscale() == "log"
     assert {100.0, 1000.0, 10000.0} <= {*axis.get_xticks()}
@@ -25,15 +25,15 @@ def test_a_width_on_a_logarithmic_axis():
 
 def test_a_narrow_logarithmic_axis_has_more_ticks():
     rows = [row for row in ROWS if row.step < 2000]
-    axis = axis_of(Panel(metric="error", x="width m", log_x=True), rows)
+    axis = axis_of(Panel(metric=Metric("error"), x="width m", log_x=True), rows)
     assert {100.0, 200.0, 500.0} <= {*axis.get_xticks()}
 
 
 def test_the_default_is_steps():
-    axis = axis_of(Panel(metric="error"))
+    axis = axis_of(Panel(metric=Metric("error")))
     assert (axis.get_xlabel(), axis.get_xscale()) == ("steps", "linear")
     rows = [row._replace(task="dmc/walker-run") for row in ROWS]
-    assert axis_of(Panel(metric="error"), rows).get_xlabel() == "environment steps"
+    assert axis_of(Panel(metric=Metric("error")), rows).get_xlabel() == "environment steps"
 
 
 def test_ticks_between_powers_of_ten_are_told_apart():

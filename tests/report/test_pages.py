@@ -22,7 +22,7 @@ from lff.report.experiment_page import diagnostics
 from lff.report.markup import page, tag
 from lff.report.summaries import number, summarize
 from lff.runs.read import names_of, read_run
-from lff.stats import Published, t_interval
+from lff.stats import RETURN, Published, t_interval
 from lff.store import RunDir
 from lff.training.contact_sheet import FILE, draw_sheet
 from tests.report import tables
@@ -74,7 +74,7 @@ def made():
 
 @pytest.fixture(scope="module")
 def small():
-    experiment = tables.experiment(metrics=(("eval/return", "return"),), panels=(), claims=())
+    experiment = tables.experiment(metrics=(RETURN,), panels=(), sentences={})
     return experiment, [
         row for row in tables.rows(tasks=tables.TASKS[:1]) if row.metric == "return"
     ]
@@ -161,8 +161,10 @@ def test_pictures_follow_the_theme_and_have_ids_of_their_own(text):
 def test_hostile_names_stay_names():
     rows = tables.rows(tasks=(tables.HOSTILE,), variants={tables.HOSTILE: 50.0, "LFF": 100.0})
     words = {"title": tables.HOSTILE, "source": tables.HOSTILE, "notes": tables.HOSTILE}
-    bad = tables.Given(tables.HOSTILE, tables.HOSTILE, tables.Detailed(*[tables.HOSTILE] * 2))
-    experiment = tables.experiment(claims=(bad,), panels=(Panel(metric="return"),), **words)
+    bad = tables.Given(tables.Detailed(*[tables.HOSTILE] * 2))
+    experiment = tables.experiment(
+        sentences={f"{tables.HOSTILE}: {tables.HOSTILE}": bad}, panels=(Panel(RETURN),), **words
+    )
     provenance = {tables.HOSTILE: {tables.HOSTILE: tables.HOSTILE}}
     seen = check_safe(make_page(experiment, rows, provenance=provenance))
     assert seen.text.count(tables.HOSTILE) >= 12
@@ -171,9 +173,9 @@ def test_hostile_names_stay_names():
 def test_diagnostics_are_what_no_panel_shows(made):
     experiment, rows = made
     assert diagnostics(experiment, rows) == [
-        Panel(metric="Q bias"),
-        Panel(metric="std of B", log=True),
-        Panel(metric="entries of B", kind="histogram"),
+        Panel(tables.Q_BIAS),
+        Panel(tables.B_STD, log=True),
+        Panel(tables.B_BINS, kind="histogram"),
     ]
 
 

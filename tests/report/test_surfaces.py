@@ -1,6 +1,7 @@
 """Pictures of surfaces: one scale, one colour bar, and pages that hold pictures, not numbers."""
 
 import base64
+import dataclasses
 import re
 
 import numpy as np
@@ -8,23 +9,25 @@ import pytest
 from matplotlib.figure import Figure
 
 from lff.core.errors import BadInputError
-from lff.experiments.gathering import gather_fields
 from lff.experiments.jobs.pause import PauseJob
-from lff.experiments.spec import Cell, Experiment, Panel
+from lff.experiments.results import gather_fields
+from lff.experiments.spec import Cell, Experiment, Panel, baseline, ours
 from lff.figures import draw_tiles
 from lff.report import draw_experiment, experiment_page
-from lff.stats import Row
+from lff.stats import Metric, Row
 from lff.stats.fields import field
 
 X = np.linspace(-1, 1, 64)
 GRIDS = {"true Q": X[:, None] * X, "": X[:, None] ** 2 + X}
-PANELS = (Panel(metric="surface", kind="grid"), Panel(metric="error"))
+SURFACE, ERROR = Metric("surface"), Metric("error")
+PANELS = (Panel(SURFACE, kind="grid"), Panel(ERROR))
 EXPERIMENT = Experiment(
     name="fig2",
     title="?",
     source="Figure 2",
-    cells=lambda _: (),
-    metrics=(("error", "error"),),
+    arms={"MLP": baseline(), "LFF": ours()},
+    grid=lambda *_: (),
+    metrics=(ERROR,),
     panels=PANELS,
 )
 ROWS = [
@@ -100,12 +103,8 @@ def test_many_tasks_are_folded_into_blocks():
 
 
 def test_a_panel_may_show_some_variants(fields):
-    only = Experiment(
-        **(
-            vars(EXPERIMENT)
-            | {"panels": (Panel(metric="surface", kind="grid", variants=("LFF",)),)}
-        )
-    )
+    panel = Panel(SURFACE, kind="grid", variants=("LFF",))
+    only = dataclasses.replace(EXPERIMENT, panels=(panel,))
     figure = draw_experiment(only, ROWS, fields=fields)
     assert [tile.get_title() for tile in figure.axes[0].child_axes[:-1]] == ["true Q", "LFF"]
     with pytest.raises(BadInputError):

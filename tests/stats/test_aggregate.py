@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 from rliable import library, metrics
-from scipy.stats import mannwhitneyu, trim_mean
+from scipy.stats import trim_mean
 
 from lff.core import BadInputError
 from lff.stats import (
     interquartile_mean,
-    performance_profile,
-    probability_of_improvement,
     stratified_bootstrap,
 )
 
@@ -81,46 +79,6 @@ def test_same_table_same_interval_and_another_seed_another():
     assert first.low < narrow.low < narrow.high < first.high
 
 
-def test_profile_equals_rliables():
-    table, thresholds = scores(3), np.linspace(-3, 8, 23)
-    theirs, _ = library.create_performance_profile({"arm": table}, thresholds, reps=10)
-    ours = performance_profile(table, thresholds)
-    np.testing.assert_allclose(ours.share, theirs["arm"], atol=1e-10)
-    bands = their_interval(
-        table, lambda x: np.array([library.run_score_deviation(x, tau) for tau in thresholds])
-    )
-    # a share moves in steps of 1/35, and so do the ends of its interval
-    np.testing.assert_allclose([ours.low, ours.high], bands, atol=1 / 35 + 1e-10)
-
-
-def test_profile_by_hand():
-    profile = performance_profile([[0.0, 2.0], [1.0, 3.0]], [-1, 0, 1.5, 3])
-    np.testing.assert_array_equal(profile.share, [1, 0.75, 0.5, 0])
-    np.testing.assert_array_equal(profile.low, [1, 0.5, 0.5, 0])
-    np.testing.assert_array_equal(profile.high, [1, 1, 0.5, 0])
-
-
-@pytest.mark.parametrize("rivals", [7, 4])
-def test_probability_of_improvement_equals_rliables(rivals):
-    x, y = scores(4) + 0.7, scores(5, runs=rivals)
-    ours = probability_of_improvement(x, y)
-    assert ours.estimate == pytest.approx(metrics.probability_of_improvement(x, y), abs=1e-10)
-    u = [mannwhitneyu(x[:, t], y[:, t]).statistic for t in range(5)]
-    assert ours.estimate == pytest.approx(np.mean(u) / (7 * rivals), abs=1e-10)
-    assert probability_of_improvement(x, y) == ours
-
-
-def test_interval_of_the_improvement_is_near_rliables():
-    x, y = scores(4, tasks=2) + 0.7, scores(5, runs=4, tasks=2)
-    theirs = their_interval((x, y), metrics.probability_of_improvement, resamples=1000)
-    assert_near(probability_of_improvement(x, y), theirs)
-
-
-def test_a_tie_is_half_an_improvement():
-    """Pairs of (1, 2) and (1, 0): 1 = 1, 1 > 0, 2 > 1, 2 > 0, so 3.5 of 4."""
-    assert probability_of_improvement([[1.0], [2.0]], [[1.0], [0.0]]).estimate == 3.5 / 4
-
-
 @pytest.mark.parametrize(
     ("table", "says"), [([1.0, 2.0], "array"), (np.ones((0, 2)), "filled"), ([[np.nan]], "finite")]
 )
@@ -130,7 +88,5 @@ def test_bad_scores_are_refused(table, says):
 
 
 def test_other_bad_input_is_refused():
-    with pytest.raises(BadInputError, match="same tasks"):
-        probability_of_improvement(np.ones((3, 2)), np.ones((3, 1)))
     with pytest.raises(BadInputError, match="confidence"):
         stratified_bootstrap(np.ones((3, 2)), interquartile_mean, confidence=95)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from lff.stats import LargerGain, Row
+from lff.stats import LargerGain, Metric, Row
 
 CLAIM = LargerGain(
     name="C",
@@ -10,7 +10,7 @@ CLAIM = LargerGain(
     than="SAC MLP",
     other_arm="LFF",
     other_than="MLP",
-    metric="score",
+    metric=Metric("score"),
 )
 
 

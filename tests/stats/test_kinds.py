@@ -10,15 +10,30 @@ import re
 import pytest
 
 from lff.core import BadInputError
-from lff.stats import AsGood, Better, Correlates, InSeeds, Monotone, Point, Row, Slope
+from lff.stats import (
+    RETURN,
+    AsGood,
+    Better,
+    Correlates,
+    InSeeds,
+    Metric,
+    Monotone,
+    Point,
+    Row,
+    Slope,
+)
 
 MARGIN = 2.7764 * 0.5**0.5
 UNDECIDED = "inconclusive at this scale"
 
 
-def runs(variant, values, *, task="t", metric="return", step=10):
+Q, M, ERROR = Metric("|Q|"), Metric("m"), Metric("error")
+FIRST, OTHER = Metric("a"), Metric("b")
+
+
+def runs(variant, values, *, task="t", metric=RETURN, step=10):
     """Runs of one evaluation each, one per seed."""
-    return [Row("x", variant, task, seed, step, metric, v) for seed, v in enumerate(values)]
+    return [Row("x", variant, task, seed, step, metric.title, v) for seed, v in enumerate(values)]
 
 
 def floor(*, task="t", center=0.0):
@@ -100,7 +115,7 @@ def test_both_arms_near_the_random_policy_are_no_signal(level, outcome):
 
 def test_no_signal_is_about_returns_alone():
     rows = [row._replace(metric="error") for row in runs("A", ONE_TO_FIVE) + runs("B", [0.0] * 5)]
-    assert better(metric="error").judge(rows + floor()).outcome == "confirmed"
+    assert better(metric=ERROR).judge(rows + floor()).outcome == "confirmed"
 
 
 def tasks(*outcomes):
@@ -172,8 +187,8 @@ def test_a_diverged_run_is_compared_at_its_last_finite_value():
 
 
 def test_infinite_maxima_have_no_t_interval():
-    rows = runs("A", ONE_TO_FIVE, metric="|Q|") + runs("B", [math.inf] * 5, metric="|Q|")
-    verdict = better(metric="|Q|", statistic="max", sign=-1).judge(rows)
+    rows = runs("A", ONE_TO_FIVE, metric=Q) + runs("B", [math.inf] * 5, metric=Q)
+    verdict = better(metric=Q, statistic="max", sign=-1).judge(rows)
     assert verdict.outcome == UNDECIDED
     assert "count the seeds" in verdict.because
 
@@ -226,15 +241,15 @@ def in_seeds(**fields):
     ],
 )
 def test_above_a_bound_in_three_of_five_seeds(values, outcome):
-    claim = in_seeds(metric="|Q|", above=100.0, statistic="max", share=0.6)
-    verdict = claim.judge(runs("A", values, metric="|Q|"))
+    claim = in_seeds(metric=Q, above=100.0, statistic="max", share=0.6)
+    verdict = claim.judge(runs("A", values, metric=Q))
     assert verdict.outcome == outcome
     assert "largest |Q| of A > 100 in" in verdict.because
 
 
 def test_counts_go_over_the_seeds_of_all_tasks():
     rows = runs("A", [1.0] * 5) + runs("A", [0.0, 0.0, 0.0, 0.0, 1.0], task="u")
-    claim = in_seeds(metric="return", above=0.5, share=0.6)
+    claim = in_seeds(metric=RETURN, above=0.5, share=0.6)
     verdict = claim.judge(rows)
     assert verdict.outcome == "confirmed"
     assert "in 6 of 10, asked for 60%" in verdict.because
@@ -247,10 +262,10 @@ def test_bounds_as_multiples_of_another_arm_of_the_same_seed():
     """A is 10, 20, …, 50 and B 1, …, 5: always 10 times, never more."""
     rows = runs("A", [10 * v for v in ONE_TO_FIVE]) + runs("B", ONE_TO_FIVE)
     for above, outcome in ((9.9, "confirmed"), (10.0, "refuted")):
-        verdict = in_seeds(metric="return", above=above, than="B", share=1.0).judge(rows)
+        verdict = in_seeds(metric=RETURN, above=above, than="B", share=1.0).judge(rows)
         assert verdict.outcome == outcome
-    assert in_seeds(metric="return", below=10.1, than="B").judge(rows).outcome == "confirmed"
-    both = in_seeds(metric="return", above=9.0, below=9.5, than="B").judge(rows)
+    assert in_seeds(metric=RETURN, below=10.1, than="B").judge(rows).outcome == "confirmed"
+    both = in_seeds(metric=RETURN, above=9.0, below=9.5, than="B").judge(rows)
     assert both.outcome == "refuted"
     assert "> 9 times B and < 9.5 times B" in both.because
 
@@ -258,7 +273,7 @@ def test_bounds_as_multiples_of_another_arm_of_the_same_seed():
 def test_less_than_so_many_times_the_random_policy():
     random = runs("random policy", ONE_TO_FIVE, step=0)
     rows = random + runs("A", [1.4 * v for v in ONE_TO_FIVE])
-    claim = in_seeds(metric="return", below=1.5, than="random policy")
+    claim = in_seeds(metric=RETURN, below=1.5, than="random policy")
     assert claim.judge(rows).outcome == "confirmed"
     assert claim.judge(random + runs("A", [1.6] * 5)).outcome == "confirmed"  # in seeds 1 to 4
     assert claim.judge(random + runs("A", [10.0] * 5)).outcome == "refuted"
@@ -276,19 +291,23 @@ def test_less_than_so_many_times_the_random_policy():
 )
 def test_monotone_in_four_of_five_seeds(direction, last, outcome):
     claim = Monotone(
-        name="C-4", text="It rises.", variants=("a", "b", "c"), metric="m", direction=direction
+        name="C-4",
+        text="It rises.",
+        variants=("a", "b", "c"),
+        metric=M,
+        direction=direction,
     )
-    rows = runs("a", [1.0] * 5, metric="m") + runs("b", [2.0] * 5, metric="m")
-    assert claim.judge(rows + runs("c", last, metric="m")).outcome == outcome
+    rows = runs("a", [1.0] * 5, metric=M) + runs("b", [2.0] * 5, metric=M)
+    assert claim.judge(rows + runs("c", last, metric=M)).outcome == outcome
 
 
 def test_flat_is_not_monotone_and_falling_is():
     names = ("a", "b", "c")
-    fields = {"name": "C-4", "text": "It falls.", "variants": names, "metric": "m"}
+    fields = {"name": "C-4", "text": "It falls.", "variants": names, "metric": M}
     claim = Monotone(direction="falls", **fields)
-    flat = [row for name in names for row in runs(name, [1.0] * 5, metric="m")]
+    flat = [row for name in names for row in runs(name, [1.0] * 5, metric=M)]
     assert claim.judge(flat).outcome == "refuted"
-    rows = [r for i, n in enumerate(names) for r in runs(n, [3.0 - i] * 5, metric="m")]
+    rows = [r for i, n in enumerate(names) for r in runs(n, [3.0 - i] * 5, metric=M)]
     assert claim.judge(rows).outcome == "confirmed"
 
 
@@ -381,7 +400,7 @@ UP = [1.0, 2.0, 3.0, 4.0]
     ],
 )
 def test_rank_correlation_within_each_run(others, bounds, outcome):
-    claim = Correlates(name="C-6", text="", arm="A", metric="a", other="b", **bounds)
+    claim = Correlates(name="C-6", text="", arm="A", metric=FIRST, other=OTHER, **bounds)
     verdict = claim.judge(curves_of([UP] * len(others), others))
     assert verdict.outcome == outcome
     if len(others) == 5 and others[0][0] == 4:
@@ -390,7 +409,7 @@ def test_rank_correlation_within_each_run(others, bounds, outcome):
 
 
 def test_curves_without_a_correlation_are_named():
-    claim = Correlates(name="C-6", text="", arm="A", metric="a", other="b", above=0.5)
+    claim = Correlates(name="C-6", text="", arm="A", metric=FIRST, other=OTHER, above=0.5)
     others = [[1, 2, 3, 4]] * 5 + [[7, 7, 7, 7], [1, 2, math.nan, math.nan]]
     verdict = claim.judge(curves_of([UP] * 7, others))
     assert verdict.outcome == "confirmed"
@@ -403,19 +422,25 @@ def test_curves_without_a_correlation_are_named():
     ("make", "says"),
     [
         (lambda: better(statistic="median"), "statistic must be one of mean"),
-        (lambda: better(statistic="first above", metric="|Q|"), "only a return"),
+        (lambda: better(statistic="first above", metric=Q), "only a return"),
         (lambda: better(sign=2), "sign must be 1 or -1"),
         (lambda: AsGood(name="", text="", arm="A", than="B", share=0), "share must be above 0"),
-        (lambda: in_seeds(metric="m"), "set above or below"),
-        (lambda: in_seeds(metric="m", above=1, share=60), "share must be above 0 and at most 1"),
+        (lambda: in_seeds(metric=M), "set above or below"),
         (
-            lambda: Monotone(name="", text="", variants=("a",), metric="m", direction="rises"),
+            lambda: in_seeds(metric=M, above=1, share=60),
+            "share must be above 0 and at most 1",
+        ),
+        (
+            lambda: Monotone(name="", text="", variants=("a",), metric=M, direction="rises"),
             "2 or more",
         ),
         (lambda: slope(POINTS[:1]), "different x"),
         (lambda: slope((*POINTS, Point(0, "no")), log_x=True), "above 0 on a logarithmic axis"),
         (lambda: slope((*POINTS, Point(5, "a", task="t"))), "all with a task"),
-        (lambda: Correlates(name="", text="", arm="A", metric="a", other="b"), "set above"),
+        (
+            lambda: Correlates(name="", text="", arm="A", metric=FIRST, other=OTHER),
+            "set above",
+        ),
     ],
 )
 def test_bad_claims_are_refused_when_they_are_made(make, says):

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from lff.core import BadInputError
-from lff.stats import Row, SlopeIs
+from lff.stats import Metric, Row, SlopeIs
 from lff.stats.power_law import power_of
 
 STEPS = (10, 100, 1000)
@@ -23,7 +23,7 @@ def curves(exponents=EXPONENTS, *, task="t"):
 
 def slope_is(low, high, **fields):
     bounds = {"low": low, "high": high, **fields}
-    return SlopeIs(name="C", text="It falls.", arm="A", metric="error", **bounds)
+    return SlopeIs(name="C", text="It falls.", arm="A", metric=Metric("error"), **bounds)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def pages(tmp_path_factory):
     verdicts = tables.verdicts(made, rows)
     given = {"scale": "laptop", "provenance": tables.PROVENANCE, "verdicts": verdicts}
     bad = tables.experiment(
-        title=tables.HOSTILE, source=tables.HOSTILE, notes=tables.HOSTILE, claims=()
+        title=tables.HOSTILE, source=tables.HOSTILE, notes=tables.HOSTILE, sentences={}
     )
     said = {"scale": "smoke", "provenance": {tables.HOSTILE: tables.HOSTILE}, "verdicts": ()}
     runs = [

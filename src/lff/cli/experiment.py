@@ -1,27 +1,33 @@
 """``lff experiment``: list, run, status, plot, verdict.
 
-``list``, ``plot`` and ``verdict`` need tables alone, no torch and no simulator.
+``list``, ``plot`` and ``verdict`` need tables alone: neither torch nor a simulator.
 """
 
 import json
-import os
 import re
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from lff.core.errors import BadInputError
-from lff.experiments import find_experiment, list_experiments
-from lff.experiments.gathering import find_table, need_table, read_provenance
-from lff.experiments.spec import SCALES, Experiment, ScaleName
-from lff.stats.tables import Row, read_table
+from lff.experiments import Result, find_experiment, list_experiments, load
+from lff.experiments.engine import Show, run_all
+from lff.experiments.results import RESULTS, RUNS, find_table, finished
+from lff.experiments.spec import SCALES, ScaleName
+from lff.launch.local import Task
+from lff.launch.records import PROGRESS
+from lff.stats.metrics import RANDOM, ZERO
 
-RUNS, RESULTS = Path("runs/experiments"), Path("results")
 Names = tyro.conf.Positional[tuple[str, ...]]
+QUIET_SECONDS = 60.0
+"""Seconds between two lines of progress where there is no terminal."""
 
 
 def list_() -> None:
@@ -46,37 +52,37 @@ def run(
     shard: str | None = None,
     ray: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS|here")] = None,
 ) -> None:
-    """Run experiments: what is done is not done again, what was interrupted goes on.
+    """Run experiments: finished jobs are not run again, interrupted ones continue.
 
     Args:
-        names: which, by name; lff experiment list has them all.
+        names: which, by name (lff experiment list) or as package.module:NAME of your own.
         scale: smoke (seconds a job), laptop (minutes a job) or paper.
         workers: jobs at a time, one thread each; as many as there are cores if not given.
         dir: where jobs keep their files; shared by all experiments.
-        results: where tables go.
+        results: where tables and the records of jobs go.
         shard: i/n, to run only every n-th job from the i-th (0 to n-1), where there is no Ray.
         ray: run the jobs as Ray tasks: alone it starts Ray on this machine, with an address it
             joins a cluster, whose nodes must share dir.
     """
-    from lff.cli.experiment_run import run_experiments  # torch and simulators
-
     if not names:
         remedy = "name one: lff experiment list"
         raise BadInputError("experiments", names, "one or more names", remedy)
-    chosen = [find_experiment(name) for name in names]
-    share = parse_shard(shard)
-    cores = len(os.sched_getaffinity(0))
-    if workers is not None and workers < 1:
-        raise BadInputError("workers", workers, "1 or more", f"leave it out for {cores}")
-    run_experiments(
-        chosen,
-        scale,
-        workers=workers or cores,
-        root=dir,
-        results=results,
-        shard=share,
-        ray=ray,
-    )
+    say = Console(stderr=True, highlight=False, soft_wrap=True, markup=False).print
+    with bars(dir) as show:
+        made = run_all(
+            names,
+            scale,
+            workers=workers,
+            dir=dir,
+            results=results,
+            shard=parse_shard(shard),
+            ray=ray,
+            show=show,
+            say=say,
+        )
+    for result in made:
+        say(f"table: {result.on_disk.path}")
+        print_verdicts(result)
 
 
 def status(
@@ -87,7 +93,7 @@ def status(
     results: Path = RESULTS,
     as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
 ) -> None:
-    """Say of every experiment how many jobs are done at each scale, and its verdicts.
+    """Print for every experiment how many jobs are done at each scale, and its verdicts.
 
     Args:
         names: which; all if none is given.
@@ -95,28 +101,23 @@ def status(
         results: where tables are.
         as_json: print JSON instead of a table.
     """
-    from lff.cli.experiment_run import count_done
-
-    known = list_experiments()
-    found = []
-    for experiment in [find_experiment(name) for name in names] or known.values():
+    lines: list[dict[str, Any]] = []
+    for experiment in [find_experiment(name) for name in names] or list_experiments().values():
+        jobs = {}
+        for scale in SCALES:
+            cells = experiment.cells(scale)
+            done = finished(experiment, cells, scale, results=results, runs=dir)
+            jobs[scale] = (len(done), len({cell.digest for cell in cells}))
         table = find_table(results, experiment.name)
-        rows = read_table(table[1]) if table else []
-        found.append(
-            {
-                "name": experiment.name,
-                "title": experiment.title,
-                "jobs": {scale: count_done(experiment, scale, dir) for scale in SCALES},
-                "scale": table[0] if table else None,
-                "verdicts": {c.name: c.judge(rows).outcome for c in experiment.claims}
-                if rows
-                else {},
-            }
-        )
+        verdicts = Result(experiment, table).verdicts if table and table.rows else {}
+        line: dict[str, Any] = {"name": experiment.name, "title": experiment.title, "jobs": jobs}
+        line["scale"] = table.scale if table else None
+        line["verdicts"] = {name: verdict.outcome for name, verdict in verdicts.items()}
+        lines.append(line)
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))  # noqa: T201
-        return
-    _print_status(found)
+        print(json.dumps(lines, indent=2, ensure_ascii=False))  # noqa: T201
+    else:
+        _print_status(lines)
 
 
 def plot(
@@ -137,25 +138,20 @@ def plot(
         published: also draw scores of others that lie beyond our steps, as lines.
         scale: of which scale; the largest there is if not given.
         results: where tables are.
-        out: the picture's file; runs/figures/NAME.png if not given.
+        out: the figure's file; runs/figures/NAME.png if not given.
     """
     from lff.cli.report import published_scores
     from lff.figures import save_figure
-    from lff.report.drawing import draw_experiment
-    from lff.stats.fields import beside, read_fields
 
     if out is not None and len(names) != 1:
         raise BadInputError("out", str(out), "given for one experiment", "leave it out")
     for name in names:
-        experiment = find_experiment(name)
-        _, path = need_table(results, name, scale)
-        rows = read_table(path)
-        end = max(row.step for row in rows)
+        result = load(name, scale, results=results)
+        end = max(row.step for row in result.table)
         scores = [s for s in published_scores(results) if published or s.env_steps <= end]
-        figure = draw_experiment(
-            experiment, rows, as_paper=as_paper, published=scores, fields=read_fields(beside(path))
-        )
-        print(save_figure(figure, out or Path("runs/figures") / f"{name}.png"))  # noqa: T201
+        figure = result.figure(as_paper=as_paper, published=scores)
+        path = out or Path("runs/figures") / f"{result.experiment.name}.png"
+        print(save_figure(figure, path))  # noqa: T201
 
 
 def verdict(
@@ -179,39 +175,37 @@ def verdict(
     if all == bool(names):
         remedy = "lff experiment verdict fig8, or --all"
         raise BadInputError("experiments", names, "named, or --all alone", remedy)
-    chosen = [find_experiment(name) for name in names] or [*list_experiments().values()]
-    if all:
-        chosen = [one for one in chosen if find_table(results, one.name, scale)]
+    chosen = names or [n for n in list_experiments() if find_table(results, n, scale)]
     if markdown:
         from lff.cli.report import entry_of
         from lff.report.claims_page import claims_page
 
-        print(claims_page(entry_of(one.name, results, scale) for one in chosen), end="")  # noqa: T201
+        print(claims_page(entry_of(name, results, scale) for name in chosen), end="")  # noqa: T201
         return
-    for experiment in chosen:
-        found, path = need_table(results, experiment.name, scale)
-        print_verdicts(experiment, read_table(path), found, read_provenance(path))
+    for name in chosen:
+        print_verdicts(load(name, scale, results=results))
 
 
-def print_verdicts(
-    experiment: Experiment, rows: Sequence[Row], scale: ScaleName, provenance: dict[str, Any]
-) -> None:
-    """Print claims, what became of them, and what decided it."""
-    seeds = len({row.seed for row in rows})
+def print_verdicts(result: Result) -> None:
+    """Print claims, their verdicts, and the numbers that decided them."""
+    experiment, table = result.experiment, result.on_disk
+    seeds = len({row.seed for row in result.table})
     say = Console(soft_wrap=True, highlight=False).print
     say(f"[bold]{experiment.name}[/] {experiment.title}", markup=True)
-    small = "; small scale, not the paper's numbers" if experiment.is_small(scale) else ""
-    say(f"  scale {scale}, {seeds} seeds, {provenance.get('jobs', '?')} jobs{small}")
-    for policy in ("random policy", "zero policy"):
-        own = [row for row in rows if row.variant == policy]
+    small = "; small scale, not the paper's numbers" if experiment.is_small(result.scale) else ""
+    jobs = f"{len(table.jobs)} of {table.planned}" if table.is_partial else str(table.planned)
+    say(f"  scale {result.scale}, {seeds} seeds, {jobs} jobs{small}")
+    for policy in (RANDOM, ZERO):
+        own = [row for row in result.table if row.variant == policy]
         for task in dict.fromkeys(row.task for row in own):
             values = [row.value for row in own if row.task == task]
             say(f"  {policy} on {task}: return {sum(values) / len(values):.1f}")
+    verdicts = result.verdicts
     for claim in experiment.claims:
-        judged = claim.judge(rows)
+        judged = verdicts[claim.name]
         say(f"  {claim.name}: {claim.text}", markup=False)
         say(f"    {judged.outcome}: {judged.because}", markup=False)
-        for line in getattr(judged, "details", ()):
+        for line in judged.details:
             say(f"      {line}", markup=False)
 
 
@@ -239,11 +233,50 @@ def parse_shard(text: str | None) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def _print_status(found: Sequence[dict[str, Any]]) -> None:
+@contextmanager
+def bars(root: Path) -> Iterator[Show]:
+    """Show one bar over all jobs, with the time left, and one for each that is running."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    more = (TimeElapsedColumn(), TextColumn("{task.fields[text]}"))
+    last = time.monotonic()
+    with Progress(*columns, *more, console=console, disable=not console.is_terminal) as bar:
+        total = bar.add_task("jobs", total=None, text="", visible=False)
+        lines: dict[str, Any] = {}
+
+        def show(tasks: Sequence[Task], left: str) -> None:
+            nonlocal last
+            done = sum(task.state in ("done", "failed") for task in tasks)
+            failed = sum(task.state == "failed" for task in tasks)
+            text = f"{failed} failed, {left}" if failed else left
+            bar.update(total, total=len(tasks), completed=done, text=text, visible=True)
+            for task in tasks:
+                _show_task(bar, lines, task, root)
+            if not console.is_terminal and time.monotonic() - last > QUIET_SECONDS:
+                last = time.monotonic()
+                console.print(f"{done} of {len(tasks)} jobs done, {text}", highlight=False)
+
+        yield show
+
+
+def _show_task(bar: Progress, lines: dict[str, Any], task: Task, root: Path) -> None:
+    if task.state == "running":
+        if task.digest not in lines:
+            lines[task.digest] = bar.add_task(task.digest[:8], total=100, text="")
+        try:
+            note = json.loads((root / "jobs" / task.digest / PROGRESS).read_text())
+        except (OSError, ValueError):
+            return
+        bar.update(lines[task.digest], completed=int(100 * note["fraction"]), text=note["text"])
+    elif task.digest in lines:
+        bar.remove_task(lines.pop(task.digest))
+
+
+def _print_status(lines: Sequence[dict[str, Any]]) -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("name", *SCALES, "table", "verdicts"):
         table.add_column(heading)
-    for line in found:
+    for line in lines:
         jobs = [f"{done}/{total}" for done, total in line["jobs"].values()]
         verdicts = ", ".join(f"{name} {outcome}" for name, outcome in line["verdicts"].items())
         table.add_row(line["name"], *jobs, line["scale"] or "-", verdicts or "-")

@@ -50,7 +50,7 @@ def _experiment(
     name: str, path: Path, results: Path, scale: ScaleName | None, *, force: bool
 ) -> None:
     from lff.experiments import find_experiment
-    from lff.experiments.gathering import need_table
+    from lff.experiments.results import need_table
 
     _need_matplotlib()
     from lff.report import check_replaceable, experiment_page, write_page
@@ -110,28 +110,24 @@ def _site(
 def entry_of(name: str, results: Path, scale: ScaleName | None) -> "Entry":
     """Return an experiment with its table and the verdicts on its claims, if it has a table."""
     from lff.experiments import find_experiment
-    from lff.experiments.gathering import find_table, read_provenance
+    from lff.experiments.results import find_table
     from lff.report import Entry
-    from lff.stats.fields import beside, read_fields
-    from lff.stats.tables import read_table
 
     experiment = find_experiment(name)
-    found = find_table(results, name, scale)
-    if found is None:
+    table = find_table(results, experiment.name, scale)
+    if table is None:
         return Entry(experiment=experiment)
-    at, path = found
-    rows = read_table(path)
-    if not rows:
-        remedy = f"run it again: lff experiment run {name} --scale {at}"
-        raise BadInputError("table", str(path), "more than a head", remedy)
+    if not table.rows:
+        remedy = f"run it again: lff experiment run {name} --scale {table.scale}"
+        raise BadInputError("table", str(table.path), "more than a head", remedy)
     return Entry(
         experiment=experiment,
-        scale=at,
-        rows=rows,
-        provenance=read_provenance(path),
+        scale=table.scale,
+        rows=table.rows,
+        provenance=table.sidecar | {"jobs": len(table.jobs) or table.sidecar.get("jobs")},
         published=published_scores(results),
-        fields=read_fields(beside(path)),
-        verdicts=tuple(claim.judge(rows) for claim in experiment.claims),
+        fields=table.fields,
+        verdicts=table.judge(experiment),
     )
 
 

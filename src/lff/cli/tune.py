@@ -64,7 +64,8 @@ def tune_command(
     except ImportError as error:
         remedy = "pip install 'learned-fourier-features[tune,stats]'"
         raise BadInputError("lff tune", error.name, "installed", remedy) from None
-    from lff.cli.experiment_run import bars, launch_jobs
+    from lff.cli.experiment import bars
+    from lff.experiments.engine import launch_jobs
     from lff.experiments.state import Size, Variant, train_job
 
     space = Space(
@@ -85,7 +86,9 @@ def tune_command(
         found = tune(
             make_job,  # type: ignore[arg-type]
             space,
-            lambda part: launch_jobs(part, dir, cores, ray, show),
+            lambda part: launch_jobs(
+                part, dir, workers=cores, ray=ray, show=lambda tasks: show(tasks, "")
+            ),
             root=dir,
             trials=trials,
             seeds=seeds,

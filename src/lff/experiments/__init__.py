@@ -1,7 +1,10 @@
-"""Experiments as data, one file each; jobs, which do the work; tables, which hold what came of it.
+"""Experiments as data, one file each; the engine that runs them; the jobs that do the work.
 
-The files of experiments import no torch: their grids do, when they are asked for.
+The files of experiments do not import torch: their grids do, when they are planned.
 """
 
+from lff.experiments.engine import Result as Result
+from lff.experiments.engine import load as load
+from lff.experiments.engine import run as run
 from lff.experiments.registry import find_experiment as find_experiment
 from lff.experiments.registry import list_experiments as list_experiments

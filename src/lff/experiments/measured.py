@@ -1,13 +1,17 @@
-"""What tables of training hold: the metrics of a run and their titles."""
+"""Metrics of training runs that tables hold."""
 
-RETURN = (("eval/return", "return"),)
-Q_VALUES = (("train/q_max", "largest |Q|"), ("train/q_mean", "mean Q"), ("eval/q_bias", "Q bias"))
-DRIFT = (("lff/actor_B_std", "std of B, actor"), ("lff/critic_B_std", "std of B, critics"))
+from lff.stats.metrics import RETURN as RETURN
+from lff.stats.metrics import Metric
+
+Q_MAX = Metric("train/q_max", "largest |Q|", "lower", peak=True)
+Q_BIAS = Metric("eval/q_bias", "Q bias")
+Q_VALUES = (Q_MAX, Metric("train/q_mean", "mean Q"), Q_BIAS)
+ACTOR_STD = Metric("lff/actor_B_std", "std of B, actor")
+CRITIC_STD = Metric("lff/critic_B_std", "std of B, critics")
+DRIFT = (ACTOR_STD, CRITIC_STD)
 HISTOGRAMS = (
-    ("lff/actor_B_histogram", "B of actor, bin"),
-    ("lff/critic_B_histogram", "B of critics, bin"),
+    Metric("lff/actor_B_histogram", "B of actor, bin"),
+    Metric("lff/critic_B_histogram", "B of critics, bin"),
 )
-FEATURES = (
-    ("net/critic_effective_rank", "effective rank, critics"),
-    ("net/critic_dormant", "dormant units, critics"),
-)
+DORMANT = Metric("net/critic_dormant", "dormant units, critics", "lower")
+FEATURES = (Metric("net/critic_effective_rank", "effective rank, critics"), DORMANT)

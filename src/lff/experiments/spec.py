@@ -1,15 +1,19 @@
-"""What an experiment is, as plain data: a question, a grid of jobs, claims and pictures.
+"""Experiments as plain data: a question, arms, a grid of jobs, claims and panels.
 
-An :class:`Experiment` says which :class:`Cell` of work it has at each scale; a cell is a job and
-the place of its numbers in the table.  Launchers know jobs alone.  Tables, verdicts, figures and
-pages need none of the code that the jobs run.
+A grid turns the arms into :class:`Cell` objects at each scale; a cell is a job and the place of its
+numbers in the table.  Launchers know jobs alone.  Tables, verdicts, figures and pages need none of
+the code that the jobs run.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, get_args
 
 from lff.core.config import digest
+from lff.core.errors import BadInputError
+from lff.stats.metrics import Metric
+from lff.stats.variants import Role
 
 ScaleName = Literal["smoke", "laptop", "paper"]
 SCALES: dict[ScaleName, str] = {
@@ -20,12 +24,45 @@ SCALES: dict[ScaleName, str] = {
 
 
 @dataclass(frozen=True)
+class Arm:
+    """One variant of an experiment: its role, and how its jobs differ from the others'."""
+
+    role: Role
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of the grid's job."""
+    scales: tuple[ScaleName, ...] = get_args(ScaleName)
+    """The scales that have it."""
+
+
+def ours(scales: tuple[ScaleName, ...] = get_args(ScaleName), **fields: Any) -> Arm:
+    """Return an arm of the method under study."""
+    return Arm("ours", fields, scales)
+
+
+def baseline(scales: tuple[ScaleName, ...] = get_args(ScaleName), **fields: Any) -> Arm:
+    """Return an arm that others are compared with."""
+    return Arm("baseline", fields, scales)
+
+
+def control(scales: tuple[ScaleName, ...] = get_args(ScaleName), **fields: Any) -> Arm:
+    """Return an arm with the shape of ours but without what should matter."""
+    return Arm("control", fields, scales)
+
+
+def rival(scales: tuple[ScaleName, ...] = get_args(ScaleName), **fields: Any) -> Arm:
+    """Return an arm of another method."""
+    return Arm("rival", fields, scales)
+
+
+@dataclass(frozen=True)
 class Cell:
     """A job and where its numbers belong."""
 
     variant: str
     task: str
     job: Any
+    seed: int | None = None
+    """None if the job makes all seeds."""
 
     @property
     def digest(self) -> str:
@@ -33,8 +70,38 @@ class Cell:
         return digest(self.job)
 
 
+class Grid(Protocol):
+    """The jobs of an experiment's arms at a scale."""
+
+    def __call__(self, arms: Mapping[str, Arm], scale: ScaleName) -> tuple[Cell, ...]:
+        """Return the cells, in the order in which jobs start."""
+        ...
+
+
+@dataclass(frozen=True)
+class Each:
+    """A grid of one job for each task and arm; each job makes all its seeds."""
+
+    job: Callable[..., Any]
+    """Called with the scale, the task's and the arm's fields."""
+    tasks: Mapping[str, Mapping[str, Any]]
+    """Tasks by name, with their fields."""
+    smoke: tuple[str, ...] = ()
+    """The tasks of the smoke scale; all if empty."""
+
+    def __call__(self, arms: Mapping[str, Arm], scale: ScaleName) -> tuple[Cell, ...]:
+        """Return the cells, task by task."""
+        small = self.smoke if scale == "smoke" else ()
+        return tuple(
+            Cell(name, task, self.job(scale, **fields, **arm.fields))
+            for task, fields in self.tasks.items()
+            if task in (small or self.tasks)
+            for name, arm in arms.items()
+        )
+
+
 class Judged(Protocol):
-    """What a claim's judgement says."""
+    """A claim's outcome and the numbers behind it."""
 
     @property
     def outcome(self) -> str:
@@ -60,17 +127,16 @@ class Claim(Protocol):
         """The claim in one sentence."""
         ...
 
-    def judge(self, rows: Sequence[Any]) -> Judged:
+    def judge(self, rows: Sequence[Any]) -> Any:
         """Judge it by the rows of a table."""
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Panel:
-    """One kind of picture, drawn once for each task."""
+    """One kind of figure, drawn once for each task."""
 
-    metric: str
-    """The metric's title in the table."""
+    metric: Metric
     kind: Literal["curves", "bars", "histogram", "fit", "grid"] = "curves"
     """Against steps with a band over seeds; the end of the curve per variant; counts in bins; a
     fitted function and its points on [-1, 1]; surfaces side by side, from the fields beside the
@@ -83,7 +149,7 @@ class Panel:
     """A horizontal line to compare with."""
     line_label: str = ""
     x: str = ""
-    """What the steps are, where they are not steps: a width, a frequency."""
+    """Label of the x-axis where it does not show steps: a width, a frequency."""
     log_x: bool = False
     """Whether these span orders of magnitude."""
 
@@ -98,20 +164,41 @@ class Experiment:
     """The question, in one sentence."""
     source: str
     """Where the paper has it, or that it does not."""
-    cells: Callable[[ScaleName], tuple[Cell, ...]]
-    """The grid at a scale."""
-    metrics: tuple[tuple[str, str], ...]
-    """Which of the jobs' metrics the table holds, and under which title."""
-    claims: tuple[Claim, ...] = ()
-    """What is judged."""
+    arms: Mapping[str, Arm]
+    """The variants by name."""
+    grid: Grid
+    """Their jobs at each scale."""
+    metrics: tuple[Metric, ...]
+    """The jobs' metrics that the table holds."""
+    sentences: Mapping[str, Claim] = field(default_factory=dict)
+    """The sentences that are judged, ``"C-8c: LFF learns better."``, and the claim in each."""
     panels: tuple[Panel, ...] = ()
-    """What is drawn."""
+    """The figures that are drawn."""
     notes: str = ""
-    """What a reader must know: how the small scale differs, what was left out."""
+    """How the small scale differs, what was left out."""
     whole_at: ScaleName = "paper"
     """The least scale that is the whole experiment; below it, numbers are not the paper's."""
 
+    def __post_init__(self) -> None:
+        if not self.arms:
+            raise BadInputError("arms", self.arms, "one or more", "give each variant an Arm")
+
+    def cells(self, scale: ScaleName) -> tuple[Cell, ...]:
+        """Return the jobs at a scale and where their numbers belong."""
+        return self.grid({n: a for n, a in self.arms.items() if scale in a.scales}, scale)
+
+    @functools.cached_property
+    def claims(self) -> tuple[Any, ...]:
+        """The claims, each with its name and text."""
+        parts = ((key.partition(": "), claim) for key, claim in self.sentences.items())
+        return tuple(replace(claim, name=k[0], text=k[2]) for k, claim in parts)  # type: ignore[type-var]
+
+    @property
+    def roles(self) -> dict[str, Role]:
+        """The role of every variant."""
+        return {name: arm.role for name, arm in self.arms.items()}
+
     def is_small(self, scale: ScaleName) -> bool:
-        """Tell whether a scale is smaller than the whole."""
+        """Return whether a scale is smaller than the whole."""
         order = [*SCALES]
         return order.index(scale) < order.index(self.whole_at)

@@ -17,9 +17,8 @@ from lff.core.checks import check_size
 from lff.core.config import digest
 from lff.core.errors import BadInputError, RunError
 from lff.experiments.jobs.training import TrainJob
-from lff.launch.files import LOG
 from lff.launch.local import Task
-from lff.launch.worker import read_job_table
+from lff.launch.records import LOG, read_job_table
 from lff.stats.intervals import t_interval
 
 try:

@@ -7,7 +7,6 @@ from lff.figures.curves import draw_curves as draw_curves
 from lff.figures.grids import draw_grids as draw_grids
 from lff.figures.grids import draw_tiles as draw_tiles
 from lff.figures.grids import tile_shape as tile_shape
-from lff.figures.profiles import draw_profile as draw_profile
 from lff.figures.published import draw_published as draw_published
 from lff.figures.style import color_of as color_of
 from lff.figures.style import dash_of as dash_of

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lff.figures.style import color_of, dash_of
-from lff.stats import Curves, Row, stratified_bootstrap, t_interval
+from lff.stats import Curves, Metric, Row, stratified_bootstrap, t_interval
 
 FEW = 3
 """A curve of no more points than this shows them."""
@@ -42,7 +42,7 @@ def draw_curves(
     if log:
         axis.set_yscale("log")
     for name in names:
-        steps, scores = _scores(Curves(rows, metric=metric, variants=[name]), name)
+        steps, scores = _scores(Curves(rows, metric=Metric(metric), variants=[name]), name)
         scores = [np.log(table) for table in scores] if log else scores
         mean = np.array([table.mean() for table in scores])
         bands = np.array([_band(table, as_paper=as_paper) for table in scores]).reshape(-1, 2)

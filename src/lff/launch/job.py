@@ -5,11 +5,11 @@ package is written ``package.module:Class`` and decoded only if the command line
 A job's directory holds ``job.json``, ``log.txt``, ``rows.csv.gz`` and, last, ``outcome.json``.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from lff.core.config import TYPE_KEY, from_dict
+from lff.core.config import TYPE_KEY, from_dict, to_dict
 from lff.core.registry import Registry
 
 Report = Callable[[float, str], None]
@@ -61,6 +61,25 @@ class Job(Protocol):
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
         """Do the work and return its numbers."""
         ...
+
+
+def packages_of(job: Any) -> list[str]:
+    """Return the packages, other than ours, whose classes a job is made of.
+
+    The job exists, so they have been imported here already: a worker may import them too.
+    """
+    return sorted({tag.partition(":")[0].partition(".")[0] for tag in _foreign(to_dict(job))})
+
+
+def _foreign(data: Any) -> Iterator[str]:
+    if isinstance(data, dict):
+        tag = data.get(TYPE_KEY)
+        if isinstance(tag, str) and ":" in tag:
+            yield tag
+        data = list(data.values())
+    if isinstance(data, list):
+        for value in data:
+            yield from _foreign(value)
 
 
 def has_diverged(rows: Iterable[JobRow]) -> bool:

@@ -23,7 +23,8 @@ from typing import Any
 from lff.core.config import digest, to_dict
 from lff.core.errors import InterruptedRunError
 from lff.core.exit_codes import ExitCode
-from lff.launch.files import OUTCOME
+from lff.launch.job import packages_of
+from lff.launch.records import OUTCOME
 
 THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """One thread for each job: no oversubscription."""
@@ -94,7 +95,8 @@ def _run(pool: "Pool", tasks: Sequence[Task], root: Path, show: Show) -> None:
         for task in [t for t in waiting if t.not_before <= now][: pool.free]:
             waiting.remove(task)
             folder = root / "jobs" / task.digest
-            pool.give(task, {"job": to_dict(task.job), "folder": str(folder)})
+            request = {"job": to_dict(task.job), "folder": str(folder)}
+            pool.give(task, {**request, "trust": packages_of(task.job)})
         for task, code in pool.wait(WAIT):
             if _again(task, code):
                 waiting.insert(0, task)

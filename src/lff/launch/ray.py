@@ -24,8 +24,8 @@ from typing import Any
 from lff.core.config import to_dict
 from lff.core.errors import BadInputError, InterruptedRunError, RunError
 from lff.core.exit_codes import ExitCode
-from lff.launch.files import LOG, OUTCOME
 from lff.launch.local import PATIENCE, THREADS, TRIES, WAIT, Show, Task, unique
+from lff.launch.records import LOG, OUTCOME
 
 LOOPBACK = "127.0.0.1"
 AHEAD = 2

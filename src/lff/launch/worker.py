@@ -6,8 +6,6 @@ is done for good, any other is run again and goes on where it stopped.
     python -m lff.launch.worker          reads jobs as JSON lines, answers with one line each
 """
 
-import csv
-import io
 import json
 import os
 import signal
@@ -15,7 +13,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -23,18 +21,20 @@ from typing import Any
 from lff.core.config import to_dict
 from lff.core.errors import RunError
 from lff.core.exit_codes import ExitCode, exit_code
-from lff.launch.files import JOB, LOG, OUTCOME, PROGRESS, TABLE
-from lff.launch.job import DIVERGED, JobRow, has_diverged, job_from_dict
+from lff.launch.job import DIVERGED, has_diverged, job_from_dict
+from lff.launch.records import JOB, LOG, OUTCOME, PROGRESS, TABLE, origin, table_bytes
 from lff.store import RunLock, write_bytes, write_json
+from lff.training import versions
 
-TOLD_EVERY = 0.5
+REPORT_EVERY = 0.5
 """Seconds between two notes of progress."""
 
 
-def run_job(data: Mapping[str, Any], folder: Path) -> int:
+def run_job(data: Mapping[str, Any], folder: Path, *, trust: Collection[str] = ()) -> int:
     """Run a job, given as JSON data, to its end in ``folder``; return an exit code.
 
-    What it prints goes to ``log.txt``, and so does what stops it.
+    Its output and the error that stops it go to ``log.txt``.  ``trust`` names the packages of the
+    user's own classes, as the launcher was given them.
     """
     if (folder / OUTCOME).exists():
         return ExitCode.OK
@@ -42,7 +42,7 @@ def run_job(data: Mapping[str, Any], folder: Path) -> int:
     with (folder / LOG).open("a", buffering=1) as log:
         try:
             with redirect_stdout(log), redirect_stderr(log), RunLock(folder):
-                _run(data, folder)
+                _run(data, folder, trust)
         except RunError as error:
             print(error, file=log)
             return exit_code(error)
@@ -52,55 +52,57 @@ def run_job(data: Mapping[str, Any], folder: Path) -> int:
     return ExitCode.OK
 
 
-def _run(data: Mapping[str, Any], folder: Path) -> None:
-    if (folder / OUTCOME).exists():  # somebody else was faster
+def _run(data: Mapping[str, Any], folder: Path, trust: Collection[str]) -> None:
+    if (folder / OUTCOME).exists():  # another launcher was faster
         return
-    job = job_from_dict(data)
+    job = job_from_dict(data, trust=trust)
     write_json(folder / JOB, to_dict(job))
-    rows = list(job.run(folder, _teller(folder)))
+    progress = _Progress(folder)
+    rows = list(job.run(folder, progress.report))
     write_bytes(folder / TABLE, table_bytes(rows))
-    outcome = DIVERGED if has_diverged(rows) else "finished"
-    write_json(folder / OUTCOME, {"outcome": outcome})
+    outcome = {
+        "outcome": DIVERGED if has_diverged(rows) else "finished",
+        "seconds": round(progress.seconds, 1),
+        "versions": versions(),
+        **origin(),
+    }
+    write_json(folder / OUTCOME, outcome)
     (folder / PROGRESS).unlink(missing_ok=True)
 
 
-def table_bytes(rows: Iterable[JobRow]) -> bytes:
-    """Return a job's numbers as CSV, exact to the last bit."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(JobRow._fields)
-    writer.writerows([row.seed, row.step, row.metric, repr(float(row.value))] for row in rows)
-    return text.getvalue().encode()
+class _Progress:
+    """Progress of a job in its folder, with the seconds of the attempts before this one."""
 
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / PROGRESS
+        self._written = 0.0
+        self._start = time.monotonic() - self._before()
 
-def read_job_table(folder: Path) -> list[JobRow]:
-    """Read what :func:`table_bytes` wrote."""
-    with (folder / TABLE).open(newline="") as file:
-        lines = csv.reader(file)
-        next(lines)
-        return [JobRow(int(seed), int(step), name, float(v)) for seed, step, name, v in lines]
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._start
 
-
-def _teller(folder: Path) -> Any:
-    last = 0.0
-
-    def tell(fraction: float, seen: str) -> None:
-        nonlocal last
+    def report(self, fraction: float, text: str) -> None:
         now = time.monotonic()
-        if now - last < TOLD_EVERY:
+        if now - self._written < REPORT_EVERY:
             return
-        last = now
-        temporary = folder / f".{PROGRESS}"
-        temporary.write_text(json.dumps({"fraction": fraction, "seen": seen}))
-        temporary.replace(folder / PROGRESS)  # not durable, and need not be
+        self._written = now
+        note = {"fraction": fraction, "text": text, "seconds": self.seconds}
+        temporary = self._path.with_name(f".{PROGRESS}")
+        temporary.write_text(json.dumps(note))
+        temporary.replace(self._path)  # not durable, and need not be
 
-    return tell
+    def _before(self) -> float:
+        try:
+            return float(json.loads(self._path.read_text())["seconds"])
+        except (OSError, ValueError, LookupError, TypeError):
+            return 0.0
 
 
 def serve() -> None:
     """Answer requests of a launcher until it closes the pipe; if it dies, stop with a checkpoint.
 
-    A request is ``{"job": …, "folder": …}``.
+    A request is ``{"job": …, "folder": …, "trust": […]}``.
     """
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a library's print must not be an answer
@@ -127,7 +129,15 @@ def serve() -> None:
             return
         request = json.loads(line)
         print(
-            json.dumps({"code": int(run_job(request["job"], Path(request["folder"])))}),
+            json.dumps(
+                {
+                    "code": int(
+                        run_job(
+                            request["job"], Path(request["folder"]), trust=request.get("trust", ())
+                        )
+                    )
+                }
+            ),
             file=answers,
         )
 

@@ -64,7 +64,7 @@ class Picture:
     @property
     def label(self) -> str:
         """What is to be seen, in words."""
-        return f"{self.panel.metric} on {self.task}: {', '.join(self.variants)}"
+        return f"{self.panel.metric.title} on {self.task}: {', '.join(self.variants)}"
 
     @property
     def height(self) -> float:
@@ -87,7 +87,7 @@ class Picture:
                 draw_curves(
                     axis,
                     rows,
-                    metric=panel.metric,
+                    metric=panel.metric.title,
                     variants=self.variants,
                     among=names,
                     as_paper=as_paper,
@@ -107,8 +107,8 @@ class Picture:
                 ends = {n: values_of(curves, n, self.task, "last") for n in self.variants}
                 draw_bars(axis, ends, among=names, as_paper=as_paper, log=panel.log)
             case "histogram":
-                for step, faint in _first_and_last(rows, panel.metric):
-                    counts = {n: _counts(rows, n, panel.metric, step) for n in self.variants}
+                for step, faint in _first_and_last(rows, panel.metric.title):
+                    counts = {n: _counts(rows, n, panel.metric.title, step) for n in self.variants}
                     draw_histograms(axis, counts, among=names, faint=faint)
                 axis.set_xlabel("standard deviations; dotted: at the start")
             case "fit":
@@ -117,7 +117,7 @@ class Picture:
                     axis.plot(*_heights(rows, name, "curve"), color=color, linewidth=1.4)
                 axis.plot(*_heights(rows, self.variants[0], "points"), "k.", markersize=5)
                 axis.set_xlabel("x; dots: the points of the first draw")
-        axis.set_ylabel(panel.metric)
+        axis.set_ylabel(panel.metric.title)
         self._lines(axis)
         if self.published:
             self._others(axis)
@@ -125,7 +125,9 @@ class Picture:
 
     def _lines(self, axis: Any) -> None:
         floor = [
-            r.value for r in self.rows if r.variant == RANDOM and r.metric == self.panel.metric
+            r.value
+            for r in self.rows
+            if r.variant == RANDOM and r.metric == self.panel.metric.title
         ]
         finite = [value for value in floor if np.isfinite(value)]
         if finite:
@@ -164,11 +166,11 @@ def pictures(
     """Return a panel's pictures, one for each task that has its metric."""
     if panel.kind == "grid":
         return _surfaces(panel, rows, fields)
-    scores = tuple(published) if panel.metric == "return" and panel.kind == "curves" else ()
+    scores = tuple(published) if panel.metric.policies and panel.kind == "curves" else ()
     among = tuple(variants_of(rows))
     own: dict[str, list[Row]] = {}
     for row in rows:
-        if _base(row.metric) == panel.metric:
+        if _base(row.metric) == panel.metric.title:
             own.setdefault(row.task, []).append(row)
     found = []
     for task, there in own.items():
@@ -186,7 +188,7 @@ def _surfaces(panel: Panel, rows: Sequence[Row], fields: Sequence[Field]) -> lis
     for task in dict.fromkeys(one.task for one in fields):
         shown = tuple(
             one
-            for one in of_panel(fields, panel.metric, task)
+            for one in of_panel(fields, panel.metric.title, task)
             if one.name or not panel.variants or one.variant in panel.variants
         )
         if shown:

@@ -9,7 +9,7 @@ from lff.report.markup import Markup, command, gallery, page, section, table, ta
 from lff.report.pictures import inline_svg, swatch
 from lff.report.summaries import number, summarize, values_of
 from lff.report.values import show
-from lff.stats import Curves, Field, Published, Row, Statistic
+from lff.stats import RETURN, Curves, Field, Metric, Published, Row, Statistic
 from lff.store import flat
 
 SYMBOLS = {"confirmed": "✓", "refuted": "✗", "inconclusive at this scale": "?", "no signal": "–"}
@@ -65,16 +65,16 @@ def badge(outcome: str) -> Markup:
 
 def diagnostics(experiment: Experiment, rows: Sequence[Row]) -> list[Panel]:
     """Return panels for what the table knows of B and Q and no panel shows."""
-    shown = {panel.metric for panel in experiment.panels}
+    shown = {panel.metric.title for panel in experiment.panels}
     there = {row.metric for row in rows}
     found = []
-    for raw, title in experiment.metrics:
-        if title in shown or not raw.startswith(DIAGNOSTICS):
+    for metric in experiment.metrics:
+        if metric.title in shown or not metric.key.startswith(DIAGNOSTICS):
             continue
-        if f"{title}[0]" in there:
-            found.append(Panel(metric=title, kind="histogram"))
-        elif title in there:
-            found.append(Panel(metric=title, log=raw.endswith(LOGARITHMIC)))
+        if f"{metric.title}[0]" in there:
+            found.append(Panel(metric, kind="histogram"))
+        elif metric.title in there:
+            found.append(Panel(metric, log=metric.key.endswith(LOGARITHMIC)))
     return found
 
 
@@ -168,11 +168,11 @@ def _pictures(
             for j, picture in enumerate(pictures(panel, rows, published, fields))
         ]
         if figures:
-            parts += [tag("h3", panel.metric), gallery(figures)]
+            parts += [tag("h3", panel.metric.title), gallery(figures)]
     if not parts:
         return Markup()
     entries = legend_names(rows)
-    if not any(panel.metric == "return" for panel in panels):
+    if not any(panel.metric.policies for panel in panels):
         entries = [entry for entry in entries if entry[2] != DOTTED]
     note = (
         "Lines are means over seeds, bands their 95 % t-intervals; on logarithmic axes both are of "
@@ -184,11 +184,12 @@ def _pictures(
 def _numbers(experiment: Experiment, rows: Sequence[Row]) -> Markup:
     parts: list[Markup] = []
     there = {row.metric for row in rows}
-    for _, title in experiment.metrics:
-        if title in there:
-            curves = Curves(rows, metric=title)
-            for words, statistic in _statistics(title):
-                parts += [tag("h3", f"{title}, {words}"), _summary_table(rows, curves, statistic)]
+    for metric in experiment.metrics:
+        if metric.title in there:
+            curves = Curves(rows, metric=metric)
+            for words, statistic in _statistics(metric):
+                heading = tag("h3", f"{metric.title}, {words}")
+                parts += [heading, _summary_table(rows, curves, statistic)]
     note = (
         "One number per seed, by the rule of the verdicts. The interval is the t-interval of the "
         "mean, IQM the mean of the middle half of the seeds."
@@ -196,15 +197,15 @@ def _numbers(experiment: Experiment, rows: Sequence[Row]) -> Markup:
     return section("Numbers", *parts, note=note)
 
 
-def _statistics(title: str) -> list[tuple[str, Statistic]]:
-    if title == "return":
+def _statistics(metric: Metric) -> list[tuple[str, Statistic]]:
+    if metric.policies:
         return [("at the end", "last"), ("mean over training", "mean")]
-    return [("over training", "max")] if title.startswith("largest") else [("at the end", "last")]
+    return [("over training", "max")] if metric.peak else [("at the end", "last")]
 
 
 def _summary_table(rows: Sequence[Row], curves: Curves, statistic: Statistic) -> Markup:
     lines = []
-    for task in dict.fromkeys(row.task for row in rows if row.metric == curves.metric):
+    for task in dict.fromkeys(row.task for row in rows if row.metric == curves.metric.title):
         lines.append([task])
         for variant in [*variants_of(rows), *POLICIES]:
             values = values_of(curves, variant, task, statistic)
@@ -220,7 +221,7 @@ def _summary_table(rows: Sequence[Row], curves: Curves, statistic: Statistic) ->
 
 def _published(rows: Sequence[Row], published: Sequence[Published]) -> Markup:
     """Return the scores of others on the experiment's tasks, if it measures returns."""
-    tasks = dict.fromkeys(row.task.rpartition("/")[2] for row in rows if row.metric == "return")
+    tasks = dict.fromkeys(row.task.rpartition("/")[2] for row in rows if row.metric == RETURN.title)
     lines: list[list[str]] = []
     for task in tasks:
         own = [score for score in published if score.task == task]

@@ -1,16 +1,9 @@
 """Statistics and verdicts, from tables alone: needs numpy and scipy, never torch."""
 
-from lff.stats.aggregate import Profile as Profile
 from lff.stats.aggregate import interquartile_mean as interquartile_mean
-from lff.stats.aggregate import performance_profile as performance_profile
-from lff.stats.aggregate import probability_of_improvement as probability_of_improvement
 from lff.stats.aggregate import stratified_bootstrap as stratified_bootstrap
-from lff.stats.curves import RANDOM as RANDOM
-from lff.stats.curves import ZERO as ZERO
 from lff.stats.curves import Curves as Curves
 from lff.stats.curves import Statistic as Statistic
-from lff.stats.curves import curve_statistic as curve_statistic
-from lff.stats.curves import score_table as score_table
 from lff.stats.fields import Field as Field
 from lff.stats.fields import read_fields as read_fields
 from lff.stats.fields import write_fields as write_fields
@@ -25,6 +18,10 @@ from lff.stats.kinds import InSeeds as InSeeds
 from lff.stats.kinds import Monotone as Monotone
 from lff.stats.kinds import Point as Point
 from lff.stats.kinds import Slope as Slope
+from lff.stats.metrics import RANDOM as RANDOM
+from lff.stats.metrics import RETURN as RETURN
+from lff.stats.metrics import ZERO as ZERO
+from lff.stats.metrics import Metric as Metric
 from lff.stats.power_law import SlopeIs as SlopeIs
 from lff.stats.published import Published as Published
 from lff.stats.published import read_published as read_published
@@ -32,6 +29,9 @@ from lff.stats.tables import Row as Row
 from lff.stats.tables import read_table as read_table
 from lff.stats.tables import select as select
 from lff.stats.tables import write_table as write_table
+from lff.stats.variants import Role as Role
+from lff.stats.variants import colors_of as colors_of
+from lff.stats.variants import role_of as role_of
 from lff.stats.verdicts import Outcome as Outcome
 from lff.stats.verdicts import Verdict as Verdict
 from lff.stats.verdicts import judge_better as judge_better

@@ -6,8 +6,7 @@ They describe; what decides a verdict is the t-interval of paired seeds (``lff.s
 since a bootstrap of five runs is too narrow.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,16 +15,6 @@ from lff.core.errors import BadInputError
 from lff.stats.intervals import Interval
 
 Scores = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Profile:
-    """The share of runs above each threshold, with its pointwise band."""
-
-    thresholds: Scores
-    share: Scores
-    low: Scores
-    high: Scores
 
 
 def interquartile_mean(scores: ArrayLike) -> float:
@@ -57,52 +46,6 @@ def stratified_bootstrap(
     drawn = [statistic(sample) for sample in _resample(table, seed=seed, resamples=resamples)]
     low, high = _percentiles(np.array(drawn), confidence)
     return Interval(statistic(table), float(low), float(high), len(table))
-
-
-def performance_profile(
-    scores: ArrayLike,
-    thresholds: Sequence[float],
-    *,
-    seed: int = 0,
-    resamples: int = 2000,
-    confidence: float = 0.95,
-) -> Profile:
-    """Return the share of all runs with a score above each threshold, with pointwise bands."""
-    table, levels = check_scores(scores), np.asarray(thresholds, dtype=np.float64)
-    drawn = _resample(table, seed=seed, resamples=resamples).reshape(resamples, -1)
-    shares = np.stack([(drawn > level).mean(axis=1) for level in levels], axis=1)
-    low, high = _percentiles(shares, confidence)
-    share = np.array([(table > level).mean() for level in levels])
-    return Profile(levels, share, low, high)
-
-
-def probability_of_improvement(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    seed: int = 0,
-    resamples: int = 2000,
-    confidence: float = 0.95,
-) -> Interval:
-    """Return the chance that a run of x beats one of y on the same task, mean over the tasks.
-
-    Per task U/(n·m), with Mann and Whitney's U: a win counts 1, a tie 1/2, over all pairs of runs.
-    The arms are resampled independently of each other.
-    """
-    first, second = check_scores(x), check_scores(y)
-    if first.shape[1] != second.shape[1]:
-        shapes = (first.shape, second.shape)
-        raise BadInputError("scores", shapes, "of the same tasks", "give both arms every task")
-    wins = np.sign(first[:, None] - second[None]) / 2 + 0.5
-    rng = np.random.default_rng(seed)
-    runs, rivals, tasks = wins.shape
-    task = np.arange(tasks)
-    drawn = np.empty(resamples)
-    for i in range(resamples):
-        ours, theirs = (rng.integers(n, size=(n, tasks)) for n in (runs, rivals))
-        drawn[i] = wins[ours[:, None], theirs[None], task].mean()
-    low, high = _percentiles(drawn, confidence)
-    return Interval(float(wins.mean()), float(low), float(high), min(runs, rivals))
 
 
 def check_scores(scores: ArrayLike) -> Scores:

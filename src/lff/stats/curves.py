@@ -15,37 +15,36 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lff.core.checks import check_choice
 from lff.core.errors import BadInputError
+from lff.stats.metrics import RANDOM, ZERO, Metric
 from lff.stats.tables import Row
 
 Statistic = Literal["mean", "last", "max", "min", "growth", "first above"]
 """Of a curve: mean of all evaluations, last, largest, smallest, last over first, and the step of
 the first evaluation that has left the random policy by a tenth of what the arms ever gain."""
-RANDOM, ZERO = "random policy", "zero policy"
-"""Variants whose rows are returns at step 0, one per seed: what every return is read against."""
 RISE = 0.1
 
 
-def check_statistic(statistic: object, metric: str) -> None:
+def check_statistic(statistic: object, metric: Metric) -> None:
     """Raise unless there is such a statistic of this metric."""
     check_choice("statistic", statistic, get_args(Statistic))
-    if statistic == "first above" and metric != "return":
+    if statistic == "first above" and not metric.policies:
         remedy = "only a return has a random policy to leave"
-        raise BadInputError("metric", metric, "return for 'first above'", remedy)
+        raise BadInputError("metric", metric.title, "return for 'first above'", remedy)
 
 
-def describe(statistic: Statistic, metric: str) -> str:
-    """Say in words what the statistic of this metric is."""
+def describe(statistic: Statistic, metric: Metric) -> str:
+    """Return the statistic of this metric in words."""
+    title = metric.title
     return {
-        "mean": f"mean {metric} over the curve",
-        "last": f"last {metric}",
-        "max": metric if metric.startswith("largest") else f"largest {metric}",
-        "min": f"smallest {metric}",
-        "growth": f"{metric}, last over first,",
-        "first above": f"steps until {metric} leaves the random policy",
+        "mean": f"mean {title} over the curve",
+        "last": f"last {title}",
+        "max": title if metric.peak else f"largest {title}",
+        "min": f"smallest {title}",
+        "growth": f"{title}, last over first,",
+        "first above": f"steps until {title} leaves the random policy",
     }[statistic]
 
 
@@ -60,7 +59,7 @@ class Curves:
         self,
         rows: Iterable[Row],
         *,
-        metric: str,
+        metric: Metric,
         variants: Iterable[str] | None = None,
         apart: Iterable[Iterable[str]] = (),
     ) -> None:
@@ -68,7 +67,7 @@ class Curves:
         self.metric = metric
         self._values: dict[tuple[str, str, int], dict[int, float]] = {}
         for row in rows:
-            if row.metric == metric and (wanted is None or row.variant in wanted):
+            if row.metric == metric.title and (wanted is None or row.variant in wanted):
                 curve = self._values.setdefault((row.variant, row.task, row.seed), {})
                 curve[row.step] = row.value
         self._group = {variant: i for i, group in enumerate(apart) for variant in group}
@@ -106,7 +105,7 @@ class Curves:
 
     def statistic(self, variant: str, task: str, seed: int, statistic: Statistic) -> float:
         """One number out of the run's curve; NaN if it has no finite value."""
-        if statistic == "max" and self.metric != "return":
+        if statistic == "max" and not self.metric.policies:
             raw = self.raw(variant, task, seed).values()
             return max((math.inf if math.isnan(v) else v for v in raw), default=math.nan)
         curve = self.carried(variant, task, seed)
@@ -147,23 +146,6 @@ class Curves:
         floor = float(np.mean(random))
         top = max((v for key in arms for v in self.carried(*key).values()), default=floor)
         return floor + RISE * (top - floor)
-
-
-def curve_statistic(
-    rows: Iterable[Row], variant: str, task: str, seed: int, metric: str, statistic: Statistic
-) -> float:
-    """One number out of one run's curve, by the rules above; for many runs make a ``Curves``."""
-    return Curves(rows, metric=metric).statistic(variant, task, seed, statistic)
-
-
-def score_table(
-    curves: Curves, variant: str, *, statistic: Statistic = "last"
-) -> NDArray[np.float64]:
-    """Return the scores (run, task) of one arm: the seeds that it has on every task."""
-    tasks = [task for task in curves.tasks if curves.seeds(variant, task)]
-    seeds = shared_seeds(curves, [(variant, task) for task in tasks])
-    table = [[curves.statistic(variant, t, s, statistic) for t in tasks] for s in seeds]
-    return np.array(table, dtype=np.float64)
 
 
 def shared_seeds(curves: Curves, places: Sequence[tuple[str, str]]) -> list[int]:

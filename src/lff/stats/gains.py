@@ -1,18 +1,19 @@
 """A claim about two gains: one pair of arms gains more, relative to its baseline, than another."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
 from lff.stats.curves import Curves, Statistic, check_statistic, describe
 from lff.stats.intervals import t_interval
+from lff.stats.metrics import RETURN, Metric
 from lff.stats.paired import Paired
 from lff.stats.tables import Row
 from lff.stats.verdicts import Verdict, judge_better, judge_tasks
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LargerGain:
     """``arm`` over ``than`` is a larger gain than ``other_arm`` over ``other_than``.
 
@@ -22,13 +23,14 @@ class LargerGain:
     decides, task by task.
     """
 
-    name: str
-    text: str
     arm: str
+    _: KW_ONLY
+    name: str = ""
+    text: str = ""
     than: str
     other_arm: str
     other_than: str
-    metric: str = "return"
+    metric: Metric = RETURN
     statistic: Statistic = "mean"
     tasks: tuple[str, ...] | None = None
     on_at_least: float | None = None

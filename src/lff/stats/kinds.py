@@ -10,7 +10,7 @@ where all arms stay within two of its standard deviations there is no signal.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -19,6 +19,7 @@ from scipy.stats import spearmanr
 from lff.core.errors import BadInputError
 from lff.stats.curves import Curves, Statistic, check_statistic, describe
 from lff.stats.intervals import paired_t_interval, t_interval
+from lff.stats.metrics import RETURN, Metric
 from lff.stats.paired import Paired
 from lff.stats.tables import Row
 from lff.stats.verdicts import (
@@ -31,18 +32,19 @@ from lff.stats.verdicts import (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Better:
     """``arm`` is better than ``than``: the paired t-interval of the difference is above zero."""
 
-    name: str
-    text: str
     arm: str
+    _: KW_ONLY
+    name: str = ""
+    text: str = ""
     than: str
-    metric: str = "return"
+    metric: Metric = RETURN
     statistic: Statistic = "mean"
-    sign: Literal[1, -1] = 1
-    """1 if more is better, -1 if less is (errors; steps until something happens)."""
+    sign: Literal[1, -1] | None = None
+    """1 if more is better, -1 if less is; None: as the metric says, and fewer steps are better."""
     tasks: tuple[str, ...] | None = None
     """Which tasks; all of the table if not told."""
     on_at_least: float | None = None
@@ -50,12 +52,14 @@ class Better:
 
     def __post_init__(self) -> None:
         check_statistic(self.statistic, self.metric)
-        _check_sign(self.sign)
+        if self.sign is not None:
+            _check_sign(self.sign)
 
     def judge(self, rows: Sequence[Row]) -> Verdict:
         """Judge it task by task."""
         curves = Curves(rows, metric=self.metric, variants=(self.arm, self.than))
-        first, second = (self.arm, self.than)[:: self.sign]
+        natural = -1 if self.statistic == "first above" else self.metric.sign
+        first, second = (self.arm, self.than)[:: self.sign or natural]
         of = f"{describe(self.statistic, self.metric)}, {first} minus {second}"
 
         def judge_task(task: str) -> Verdict:
@@ -71,17 +75,18 @@ class Better:
         return _over_tasks(self.tasks or curves.tasks, judge_task, self.on_at_least)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class AsGood:
     """``arm`` is as good as ``than``: the interval lies within ± a share of what ``than`` has."""
 
-    name: str
-    text: str
     arm: str
+    _: KW_ONLY
+    name: str = ""
+    text: str = ""
     than: str
     share: float = 0.2
     """The margin, as a share of the mean statistic of ``than``."""
-    metric: str = "return"
+    metric: Metric = RETURN
     statistic: Statistic = "mean"
     tasks: tuple[str, ...] | None = None
     on_at_least: float | None = None
@@ -111,7 +116,7 @@ class AsGood:
         return _over_tasks(self.tasks or curves.tasks, judge_task, self.on_at_least)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class InSeeds:
     """The statistic is above (below) a bound in at least a share of the seeds.
 
@@ -119,10 +124,11 @@ class InSeeds:
     ``than="random policy", below=1.5`` says "less than 1.5 times the random policy".
     """
 
-    name: str
-    text: str
     arm: str
-    metric: str
+    _: KW_ONLY
+    name: str = ""
+    text: str = ""
+    metric: Metric
     above: float | None = None
     below: float | None = None
     than: str | None = None
@@ -155,17 +161,18 @@ class InSeeds:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Monotone:
     """From the first variant to the last the statistic never goes against the direction.
 
     Neighbours may be equal, the two ends may not.
     """
 
-    name: str
-    text: str
     variants: tuple[str, ...]
-    metric: str
+    _: KW_ONLY
+    name: str = ""
+    text: str = ""
+    metric: Metric
     direction: Literal["rises", "falls"]
     share: float = 0.8
     """The share of the seeds in which it must hold."""
@@ -210,17 +217,18 @@ class Point:
     """Then x belongs to this task, say its dimension; else the slope is judged on each task."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Slope:
     """The statistic grows (``sign`` 1) or shrinks (-1) with x.
 
     One least-squares slope per seed, Σ(x−x̄)(y−ȳ)/Σ(x−x̄)²; the t-interval of the slopes decides.
     """
 
-    name: str
-    text: str
     points: tuple[Point, ...]
-    metric: str = "return"
+    _: KW_ONLY
+    name: str = ""
+    text: str = ""
+    metric: Metric = RETURN
     statistic: Statistic = "mean"
     sign: Literal[1, -1] = 1
     log_x: bool = False
@@ -274,7 +282,7 @@ class Slope:
         return [float(slope) for slope in self.sign * (x @ y) / (x @ x)]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Correlates:
     """Over each run's curve two metrics rise and fall together (or against each other).
 
@@ -282,11 +290,12 @@ class Correlates:
     above (below) the bound.  NaN is left out, infinity ranks highest.
     """
 
-    name: str
-    text: str
     arm: str
-    metric: str
-    other: str
+    _: KW_ONLY
+    name: str = ""
+    text: str = ""
+    metric: Metric
+    other: Metric
     above: float | None = None
     below: float | None = None
     tasks: tuple[str, ...] | None = None
@@ -302,7 +311,7 @@ class Correlates:
         first, second = (
             Curves(rows, metric=name, variants=[self.arm]) for name in (self.metric, self.other)
         )
-        of = f"rank correlation of {self.metric} and {self.other}, {self.arm}"
+        of = f"rank correlation of {self.metric.title} and {self.other.title}, {self.arm}"
 
         def judge_task(task: str) -> Verdict:
             seeds = sorted({*first.seeds(self.arm, task)} & {*second.seeds(self.arm, task)})

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lff.stats.aggregate import stratified_bootstrap
-from lff.stats.curves import RANDOM, ZERO, Curves, Statistic, shared_seeds
+from lff.stats.curves import Curves, Statistic, shared_seeds
+from lff.stats.metrics import RANDOM, ZERO
 from lff.stats.verdicts import FEWEST_SEEDS, Outcome, Verdict, lacks_signal
 
 
@@ -40,7 +41,7 @@ class Paired:
         if out:
             notes += (f"no finite value in seeds {', '.join(out)}",)
         silent = False
-        if curves.metric == "return":
+        if curves.metric.policies:
             for task in dict.fromkeys(task for _, task in places):
                 notes += tuple(_reference(curves, policy, task) for policy in (RANDOM, ZERO))
             silent = bool(rows) and _silent(curves, places, list(rows), statistic)

@@ -2,18 +2,19 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
 from lff.core.errors import BadInputError
 from lff.stats.curves import Curves
 from lff.stats.intervals import t_interval
+from lff.stats.metrics import Metric
 from lff.stats.tables import Row
 from lff.stats.verdicts import Verdict, judge_bounds, judge_tasks
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class SlopeIs:
     """Against the steps the metric follows a power whose exponent lies between two bounds.
 
@@ -21,10 +22,11 @@ class SlopeIs:
     inside the bounds (confirmed), outside (refuted), or across one of them (inconclusive).
     """
 
-    name: str
-    text: str
     arm: str
-    metric: str
+    _: KW_ONLY
+    name: str = ""
+    text: str = ""
+    metric: Metric
     low: float = -math.inf
     high: float = math.inf
     first: int = 1
@@ -45,7 +47,7 @@ class SlopeIs:
     def judge(self, rows: Sequence[Row]) -> Verdict:
         """Judge it task by task."""
         curves = Curves(rows, metric=self.metric, variants=[self.arm])
-        of = f"exponent of {self.metric}, {self.arm}"
+        of = f"exponent of {self.metric.title}, {self.arm}"
 
         def judge_task(task: str) -> Verdict:
             found = [

@@ -1,6 +1,7 @@
 """Tidy long tables, one number a row: what the studies write and the verdicts read."""
 
 import csv
+import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -25,12 +26,35 @@ class Row(NamedTuple):
 def write_table(path: Path, rows: Iterable[Row], *, provenance: Mapping[str, Any]) -> None:
     """Write rows to a CSV file, and what made them to a JSON file of the same name beside it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Row._fields)
-        writer.writerows([*row[:-1], f"{row.value:.6g}"] for row in rows)
-    sidecar = json.dumps(provenance, indent=2, sort_keys=True) + "\n"
-    path.with_suffix(".json").write_text(sidecar)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(Row._fields)
+    writer.writerows([*row[:-1], f"{row.value:.6g}"] for row in rows)
+    _write(path, text.getvalue())
+    _write(path.with_suffix(".json"), sidecar_text(provenance))
+
+
+def sidecar_text(provenance: Mapping[str, Any]) -> str:
+    """Return what made a table as JSON, with one line for each entry of its mappings."""
+    parts = []
+    for key, value in sorted(provenance.items()):
+        if isinstance(value, Mapping):
+            lines = (f"    {_json(k)}: {_json(v)}" for k, v in sorted(value.items()))
+            parts.append(f"  {_json(key)}: {{\n" + ",\n".join(lines) + "\n  }")
+        else:
+            parts.append(f"  {_json(key)}: {_json(value)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace a file at once: a reader sees the old one or the new one."""
+    temporary = path.with_name(f".{path.name}")
+    temporary.write_text(text, encoding="utf-8", newline="")
+    temporary.replace(path)
 
 
 def read_table(path: Path) -> list[Row]:

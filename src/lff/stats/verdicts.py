@@ -16,7 +16,9 @@ import numpy as np
 from lff.core.errors import BadInputError
 from lff.stats.intervals import Interval
 
-Outcome = Literal["confirmed", "refuted", "inconclusive at this scale", "no signal"]
+Outcome = Literal[
+    "confirmed", "refuted", "inconclusive at this scale", "no signal", "incomplete table"
+]
 FEWEST_SEEDS = 5
 
 
@@ -32,6 +34,11 @@ class Verdict:
     def __str__(self) -> str:
         """Write outcome and reason on one line."""
         return f"{self.outcome} ({self.because})"
+
+
+def no_verdict(done: int, planned: int) -> Verdict:
+    """Return what a partial table has instead of a verdict."""
+    return Verdict("incomplete table", f"{done} of {planned} jobs are there")
 
 
 def judge_better(gain: Interval, *, of: str) -> Verdict:

@@ -1,64 +1,43 @@
 """The conclusion's untried idea: do high frequencies help where dynamics are learned?"""
 
-from dataclasses import replace
+from typing import Any
 
-from lff.experiments.spec import Cell, Experiment, Panel, ScaleName
+from lff.experiments.spec import Each, Experiment, Panel, ScaleName, baseline, ours
 from lff.stats.kinds import Better
+from lff.stats.metrics import Metric
 
 TASKS = {"hopper": "dmc/hopper-hop", "finger": "dmc/finger-turn_hard"}
 SIGMAS = (0.01, 0.1, 0.3, 1.0)
 LARGE = SIGMAS[1:]
 """All but the first are beyond 1/(2π) of the distance of two normalised inputs, about 6."""
-ONE, FAR = "one-step error", "error after 20 steps"
+ONE, TRAIN = Metric("one-step error", better="lower"), Metric("train error", better="lower")
+AHEAD = {
+    k: Metric(f"error after {k}", f"error after {k} step{'s' * (k > 1)}", "lower")
+    for k in (1, 5, 20)
+}
 
 
-def cells(scale: ScaleName) -> tuple[Cell, ...]:
-    """Return one job for each arm and task; each trains all seeds."""
+def job(scale: ScaleName, env: str, sigma: float | None = None) -> Any:
+    """Return the models of one network and task, all seeds."""
     from lff.envs.dimensions import dimensions
     from lff.experiments.jobs.dynamics import DynamicsJob
     from lff.nn import Fourier, MLPTrunk, NetConfig, matched_mlp
 
     small = scale == "smoke"
     width = 16 if small else 256
-    nets = {
-        f"LFF σ={sigma:g}": NetConfig(
-            Fourier(fourier_dim=width, sigma=sigma), MLPTrunk(hidden=(width, width))
-        )
-        for sigma in SIGMAS
-    }
-    found = []
-    for task in TASKS.values():
-        obs, action = dimensions(task)
-        arms = {"MLP": matched_mlp(nets["LFF σ=0.01"], obs + action, obs)} | nets
-        for arm, net in arms.items():
-            job = DynamicsJob(env=task, net=net)
-            if small:
-                job = replace(
-                    job, episodes=2, held_out=1, length=25, steps=6, batch=16, every=3, seeds=2
-                )
-            found.append(Cell(arm, task, job))
-    return tuple(found)
+    size: dict[str, Any] = {"episodes": 2, "held_out": 1, "length": 25, "steps": 6, "batch": 16}
+    size |= {"every": 3, "seeds": 2}
+    net = NetConfig(Fourier(fourier_dim=width, sigma=sigma or 0.01), MLPTrunk((width, width)))
+    if sigma is None:
+        obs, action = dimensions(env)
+        net = matched_mlp(net, obs + action, obs)
+    return DynamicsJob(env=env, net=net, **(size if small else {}))
 
 
-def claim(
-    name: str,
-    text: str,
-    sigma: float,
-    metric: str,
-    *tasks: str,
-) -> Better:
+def better(sigma: float, metric: Metric, *tasks: str) -> Better:
     """Return the claim that LFF with this σ has a smaller error than the MLP at the end."""
-    arm = f"LFF σ={sigma:g}"
-    return Better(
-        name=name,
-        text=text,
-        arm=arm,
-        than="MLP",
-        metric=metric,
-        statistic="last",
-        sign=-1,
-        tasks=tasks or tuple(TASKS.values()),
-    )
+    tasks = tasks or tuple(TASKS.values())
+    return Better(f"LFF σ={sigma:g}", than="MLP", metric=metric, statistic="last", tasks=tasks)
 
 
 EXPERIMENTS = (
@@ -67,45 +46,32 @@ EXPERIMENTS = (
         title="Do high frequencies help to learn dynamics, and is the model better for it?",
         source="conclusion: said, not tried",
         whole_at="laptop",
-        cells=cells,
-        metrics=(
-            (ONE, ONE),
-            ("train error", "train error"),
-            ("error after 1", "error after 1 step"),
-            ("error after 5", "error after 5 steps"),
-            ("error after 20", FAR),
-        ),
-        claims=(
-            *(
-                claim(
-                    f"N-dyn/{short}-one-{sigma:g}",
-                    f"σ={sigma:g} lowers the one-step error of a model of {short}.",
-                    sigma,
-                    ONE,
-                    task,
+        arms={"MLP": baseline(), **{f"LFF σ={sigma:g}": ours(sigma=sigma) for sigma in SIGMAS}},
+        grid=Each(job, {task: {"env": task} for task in TASKS.values()}),
+        metrics=(ONE, TRAIN, *AHEAD.values()),
+        sentences={
+            **{
+                f"N-dyn/{short}-one-{sigma:g}: "
+                f"σ={sigma:g} lowers the one-step error of a model of {short}.": better(
+                    sigma, ONE, task
                 )
                 for short, task in TASKS.items()
                 for sigma in LARGE
-            ),
-            *(
-                claim(
-                    f"N-dyn/{short}-20-{sigma:g}",
-                    f"σ={sigma:g} lowers the error of a model of {short} after 20 steps.",
-                    sigma,
-                    FAR,
-                    task,
+            },
+            **{
+                f"N-dyn/{short}-20-{sigma:g}: "
+                f"σ={sigma:g} lowers the error of a model of {short} after 20 steps.": better(
+                    sigma, AHEAD[20], task
                 )
                 for short, task in TASKS.items()
                 for sigma in LARGE
-            ),
-            claim("N-dyn/small-one", "The small σ lowers the one-step error.", 0.01, ONE),
-            claim("N-dyn/small-20", "The small σ lowers the error after 20 steps.", 0.01, FAR),
-        ),
+            },
+            "N-dyn/small-one: The small σ lowers the one-step error.": better(0.01, ONE),
+            "N-dyn/small-20: The small σ lowers the error after 20 steps.": better(0.01, AHEAD[20]),
+        },
         panels=(
-            Panel(metric=ONE, log=True, x="gradient steps", line=1.0, line_label="mean change"),
-            Panel(metric="error after 1 step", log=True, x="gradient steps"),
-            Panel(metric="error after 5 steps", log=True, x="gradient steps"),
-            Panel(metric=FAR, log=True, x="gradient steps"),
+            Panel(ONE, log=True, x="gradient steps", line=1.0, line_label="mean change"),
+            *(Panel(metric, log=True, x="gradient steps") for metric in AHEAD.values()),
         ),
         notes="50,000 transitions of 250 episodes under uniform actions, each held for five steps, "
         "so that there are contacts; 50 more episodes to judge by. The data are the same for all "

@@ -2,21 +2,23 @@
 
 from typing import Any
 
-from lff.experiments.spec import Cell, Experiment, Panel, ScaleName
+from lff.experiments.spec import Each, Experiment, Panel, ScaleName, ours
 from lff.stats.kinds import InSeeds
+from lff.stats.metrics import Metric
 
 BOUND, SMALL = "σ at the bound", "σ = 0.01"
+COUPLING, GROWTH = Metric("coupling", better="lower"), Metric("growth", better="lower")
+NORM = Metric("norm", "norm of the update", "lower")
+OVER_LEAST = Metric("bound over least", "bound over least σ", "lower")
+OVER_CONTRACTING = Metric("bound over contracting", "bound over contracting σ", "lower")
 
 
-def cells(scale: ScaleName) -> tuple[Cell, ...]:
-    """Return a job at the bound and one far below."""
+def job(scale: ScaleName, sigma: float | None = None) -> Any:
+    """Return random MDPs at one σ, or at the bound of each."""
     from lff.experiments.jobs.bellman import ContractionJob
 
     size: dict[str, Any] = {"draws": 2, "states": (5, 6)} if scale == "smoke" else {"draws": 100}
-    return (
-        Cell(BOUND, "random MDPs", ContractionJob(**size)),
-        Cell(SMALL, "random MDPs", ContractionJob(sigma=0.01, **size)),
-    )
+    return ContractionJob(sigma=sigma, **size)
 
 
 EXPERIMENTS = (
@@ -25,72 +27,41 @@ EXPERIMENTS = (
         title="From which σ on is the Bellman update a contraction?",
         source="Theorem 1",
         whole_at="laptop",
-        cells=cells,
+        arms={BOUND: ours(), SMALL: ours(sigma=0.01)},
+        grid=Each(job, {"random MDPs": {}}),
         metrics=(
-            ("coupling", "coupling"),
-            ("norm", "norm of the update"),
-            ("growth", "growth"),
-            ("bound", "bound on σ"),
-            ("bound over least", "bound over least σ"),
-            ("bound over contracting", "bound over contracting σ"),
+            COUPLING,
+            NORM,
+            GROWTH,
+            Metric("bound", "bound on σ", "lower"),
+            OVER_LEAST,
+            OVER_CONTRACTING,
         ),
-        claims=(
-            InSeeds(
-                name="THM-1a",
-                text="From the bound on the theorem's condition holds on every MDP.",
-                arm=BOUND,
-                metric="coupling",
-                below=1.0,
-                share=1.0,
+        sentences={
+            "THM-1a: From the bound on the theorem's condition holds on every MDP.": InSeeds(
+                BOUND, metric=COUPLING, below=1.0, share=1.0
             ),
-            InSeeds(
-                name="THM-1b",
-                text="There the evaluation of a policy contracts on every MDP.",
-                arm=BOUND,
-                metric="norm of the update",
-                below=1.0,
-                share=1.0,
+            "THM-1b: There the evaluation of a policy contracts on every MDP.": InSeeds(
+                BOUND, metric=NORM, below=1.0, share=1.0
             ),
-            InSeeds(
-                name="THM-1c",
-                text="So does the update with the maximum over actions.",
-                arm=BOUND,
-                metric="growth",
-                below=1.0,
-                share=1.0,
+            "THM-1c: So does the update with the maximum over actions.": InSeeds(
+                BOUND, metric=GROWTH, below=1.0, share=1.0
             ),
-            InSeeds(
-                name="THM-1d",
-                text="A small learning rate is not enough: at σ = 0.01 the condition fails on "
-                "every MDP.",
-                arm=SMALL,
-                metric="coupling",
-                above=1.0,
-                share=1.0,
+            "THM-1d: "
+            "A small learning rate is not enough: at σ = 0.01 the condition fails on "
+            "every MDP.": InSeeds(SMALL, metric=COUPLING, above=1.0, share=1.0),
+            "THM-1e: At σ = 0.01 the update with the maximum is no contraction.": InSeeds(
+                SMALL, metric=GROWTH, above=1.0, share=0.9
             ),
-            InSeeds(
-                name="THM-1e",
-                text="At σ = 0.01 the update with the maximum is no contraction.",
-                arm=SMALL,
-                metric="growth",
-                above=1.0,
-                share=0.9,
-            ),
-            InSeeds(
-                name="THM-1f",
-                text="The bound is within a factor of two of the least σ that fulfils the "
-                "condition.",
-                arm=BOUND,
-                metric="bound over least σ",
-                below=2.0,
-                share=1.0,
-            ),
-        ),
+            "THM-1f: "
+            "The bound is within a factor of two of the least σ that fulfils the "
+            "condition.": InSeeds(BOUND, metric=OVER_LEAST, below=2.0, share=1.0),
+        },
         panels=(
-            Panel(metric="coupling", kind="bars", log=True, line=1.0, line_label="at most 1 asked"),
-            Panel(metric="growth", kind="bars", log=True, line=1.0, line_label="below: contracts"),
-            Panel(metric="bound over least σ", kind="bars"),
-            Panel(metric="bound over contracting σ", kind="bars"),
+            Panel(COUPLING, kind="bars", log=True, line=1.0, line_label="at most 1 asked"),
+            Panel(GROWTH, kind="bars", log=True, line=1.0, line_label="below: contracts"),
+            Panel(OVER_LEAST, kind="bars"),
+            Panel(OVER_CONTRACTING, kind="bars"),
         ),
         notes="100 random MDPs of 5 to 50 states and two actions at random points of spheres in 2, "
         "3 and 8 dimensions, γ of 0.5, 0.9 and 0.99, α K ρ = 0.5. σ is Lemma 1's: "

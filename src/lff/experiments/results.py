@@ -1,0 +1,252 @@
+"""Results on disk: records of jobs, tables that are views of them, and verdicts on tables.
+
+``results/jobs/DIGEST.csv.gz`` is the record of one job, committed once (``lff.launch.records``).
+``results/SCALE/NAME.csv`` is the table of an experiment, :func:`write_view` of the records; its
+sidecar ``NAME.json`` maps the digest of each job in it to variant, task and seed.  A job counts as
+finished if its record is there, or if the experiment's own sidecar lists it: its rows are then
+taken from the table itself.  Nothing here needs torch.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lff.core.errors import BadInputError
+from lff.experiments.spec import SCALES, Cell, Experiment, ScaleName
+from lff.launch.job import JobRow
+from lff.launch.records import OUTCOME, SUFFIX, pack_record, read_record
+from lff.stats.fields import FIELDS, Field, beside, read_fields, write_fields
+from lff.stats.metrics import POLICIES
+from lff.stats.tables import Row, read_table, write_table
+from lff.stats.verdicts import Verdict, no_verdict
+
+RUNS, RESULTS = Path("runs/experiments"), Path("results")
+
+
+@dataclass(frozen=True)
+class Table:
+    """The table of an experiment at a scale, as it is on disk."""
+
+    scale: ScaleName
+    path: Path
+    rows: list[Row]
+    sidecar: dict[str, Any]
+    """What made it: command, versions, the jobs in it."""
+
+    @property
+    def jobs(self) -> Mapping[str, Any]:
+        """Digests of the jobs in the table, each with its (variant, task, seed)."""
+        held = self.sidecar.get("jobs")
+        return held if isinstance(held, dict) else {}
+
+    @property
+    def planned(self) -> int:
+        """How many jobs the whole experiment has."""
+        return int(self.sidecar.get("planned", len(self.jobs)))
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether jobs are missing."""
+        return len(self.jobs) < self.planned
+
+    @property
+    def fields(self) -> list[Field]:
+        """The surfaces beside it."""
+        return read_fields(beside(self.path))
+
+    def judge(self, experiment: Experiment) -> tuple[Verdict, ...]:
+        """Judge every claim; a partial table says how many jobs it holds instead."""
+        if self.is_partial:
+            return (no_verdict(len(self.jobs), self.planned),) * len(experiment.claims)
+        return tuple(claim.judge(self.rows) for claim in experiment.claims)
+
+
+def table_path(results: Path, name: str, scale: ScaleName) -> Path:
+    """Return where an experiment's table is at a scale."""
+    return results / scale / f"{name}.csv"
+
+
+def find_table(results: Path, name: str, scale: ScaleName | None = None) -> Table | None:
+    """Read the table of the largest scale there is, or of the given scale."""
+    wanted: Iterable[ScaleName] = [scale] if scale else reversed([*SCALES])
+    for candidate in wanted:
+        path = table_path(results, name, candidate)
+        if path.exists():
+            return Table(candidate, path, read_table(path), read_sidecar(path))
+    return None
+
+
+def need_table(results: Path, name: str, scale: ScaleName | None = None) -> Table:
+    """Read the same, or raise an error that says how to make it."""
+    table = find_table(results, name, scale)
+    if table is None:
+        remedy = f"make it: lff experiment run {name} --scale {scale or 'laptop'}"
+        raise BadInputError("table", f"{results}/*/{name}.csv", "there", remedy)
+    return table
+
+
+def read_sidecar(path: Path) -> dict[str, Any]:
+    """Read what made a table; empty if it lacks a sidecar."""
+    sidecar = path.with_suffix(".json")
+    if not sidecar.exists():
+        return {}
+    data: dict[str, Any] = json.loads(sidecar.read_text())
+    return data
+
+
+def record_path(results: Path, digest: str) -> Path:
+    """Return where the record of a job is."""
+    return results / "jobs" / f"{digest}{SUFFIX}"
+
+
+def finished(
+    experiment: Experiment, cells: Sequence[Cell], scale: ScaleName, *, results: Path, runs: Path
+) -> set[str]:
+    """Return the digests of the jobs that need not run: by record, own table, or local folder."""
+    sidecar = read_sidecar(table_path(results, experiment.name, scale)).get("jobs")
+    held = {*sidecar} if isinstance(sidecar, dict) else set()
+    return {
+        digest
+        for digest in {cell.digest for cell in cells}
+        if digest in held
+        or record_path(results, digest).exists()
+        or (runs / "jobs" / digest / OUTCOME).exists()
+    }
+
+
+def collect(digests: Iterable[str], *, results: Path, runs: Path) -> None:
+    """Write the records of jobs that have finished in their folders."""
+    for digest in digests:
+        path, folder = record_path(results, digest), runs / "jobs" / digest
+        if not path.exists() and (folder / OUTCOME).exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary = path.with_name(f".{path.name}")
+            temporary.write_bytes(pack_record(folder))
+            temporary.replace(path)
+
+
+def write_view(
+    experiment: Experiment,
+    cells: Sequence[Cell],
+    scale: ScaleName,
+    *,
+    results: Path,
+    runs: Path | None = None,
+) -> Table:
+    """Write an experiment's table from the records that are there, whole or partial; return it.
+
+    The same records give the same bytes, in whatever order the jobs ended.  A table that holds more
+    jobs is not replaced.  Surfaces come from the folders of jobs in ``runs``, else from the table.
+    """
+    path = table_path(results, experiment.name, scale)
+    before = find_table(results, experiment.name, scale)
+    records: dict[str, list[JobRow]] = {}
+    jobs: dict[str, list[Any]] = {}
+    versions: dict[str, str] = {}
+    for cell in cells:
+        record = record_path(results, cell.digest)
+        if cell.digest not in records and record.exists():
+            header, records[cell.digest] = read_record(record)
+            versions = header.get("versions", versions)
+        if cell.digest in records or (before and cell.digest in before.jobs):
+            jobs.setdefault(cell.digest, []).append([cell.variant, cell.task, cell.seed])
+    sidecar: dict[str, Any] = {
+        "command": f"lff experiment run {experiment.name} --scale {scale}",
+        "scale": scale,
+        "jobs": jobs,
+        "planned": len({cell.digest for cell in cells}),
+        "versions": (before.sidecar.get("versions") if before else None) or versions,
+    }
+    rows = gather(experiment, cells, records, before.rows if before else ())
+    sidecar["seeds"] = len({row.seed for row in rows})
+    if before and len(before.jobs) > len(jobs):
+        return before
+    fields = _fields(cells, jobs, before, runs)
+    write_table(path, rows, provenance=sidecar)
+    if fields:
+        write_fields(beside(path), fields)
+    return Table(scale, path, read_table(path), sidecar)
+
+
+def gather(
+    experiment: Experiment,
+    cells: Sequence[Cell],
+    records: Mapping[str, Sequence[JobRow]],
+    before: Sequence[Row] = (),
+) -> list[Row]:
+    """Return the experiment's rows in the order of its cells.
+
+    Rows of a job come from its record; without one, from the rows of the table ``before``.
+    """
+    titles = {metric.key: metric.title for metric in experiment.metrics}
+    policies = {metric.title for metric in experiment.metrics if metric.policies}
+    old = _Before(before)
+    rows: dict[tuple[Any, ...], Row] = {}
+    for cell in cells:
+        record = records.get(cell.digest)
+        found = (
+            old.rows(cell)
+            if record is None
+            else (_row(experiment.name, cell, row, titles, policies) for row in record)
+        )
+        for row in found:
+            if row is not None:
+                rows.setdefault(row[:-1], row)
+    return list(rows.values())
+
+
+class _Before:
+    """Rows of a table by the cell that they belong to."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows: dict[tuple[str, str, int | None], list[Row]] = {}
+        for row in rows:
+            for seed in (None, row.seed):
+                self._rows.setdefault((row.variant, row.task, seed), []).append(row)
+
+    def rows(self, cell: Cell) -> Iterator[Row]:
+        """Yield a cell's own rows, then those of the reference policies at its task and seed."""
+        for variant in (cell.variant, *POLICIES.values()):
+            yield from self._rows.get((variant, cell.task, cell.seed), ())
+
+
+def gather_fields(cells: Sequence[Cell], found: Mapping[str, Sequence[Field]]) -> list[Field]:
+    """Return the surfaces of all cells; those of a task are kept once."""
+    fields: dict[tuple[str, ...], Field] = {}
+    for cell in cells:
+        for one in found.get(cell.digest, ()):
+            variant = "" if one.name else cell.variant
+            place = (cell.task, one.metric, one.name, variant)
+            fields.setdefault(place, replace(one, variant=variant, task=cell.task))
+    return list(fields.values())
+
+
+def _fields(
+    cells: Sequence[Cell], jobs: Mapping[str, Any], before: Table | None, runs: Path | None
+) -> list[Field]:
+    """Return the surfaces of the jobs in a table: from their folders, else from the old table."""
+    old = before.fields if before else []
+    found: dict[str, list[Field]] = {}
+    for cell in cells:
+        path = runs / "jobs" / cell.digest / FIELDS if runs else None
+        if cell.digest in jobs and cell.digest not in found:
+            found[cell.digest] = (read_fields(path) if path else []) or [
+                one for one in old if one.task == cell.task and one.variant in ("", cell.variant)
+            ]
+    return gather_fields(cells, found)
+
+
+def _row(
+    name: str, cell: Cell, row: JobRow, titles: Mapping[str, str], policies: set[str]
+) -> Row | None:
+    if row.metric in POLICIES:
+        for title in policies:
+            return Row(name, POLICIES[row.metric], cell.task, row.seed, row.step, title, row.value)
+        return None
+    base, bracket, index = row.metric.partition("[")
+    if base not in titles:
+        return None
+    title = f"{titles[base]}{bracket}{index}"
+    return Row(name, cell.variant, cell.task, row.seed, row.step, title, row.value)

@@ -1,0 +1,125 @@
+"""Files of a job: its folder while it runs, and the record of a finished one that is committed.
+
+A record is one small compressed file named by the job's digest: a line of JSON with the whole
+config, the outcome and where it was computed, then every row as CSV, exact to the last bit.  The
+same content gives the same bytes.
+"""
+
+import csv
+import functools
+import gzip
+import io
+import json
+import os
+import platform
+import subprocess
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lff.core.errors import CorruptError
+from lff.launch.job import JobRow
+
+JOB = "job.json"
+"""The job itself."""
+LOG = "log.txt"
+"""Its output, and the error that stopped it."""
+PROGRESS = "progress.json"
+"""How far it is; removed at its end."""
+TABLE = "table.csv"
+"""Its rows."""
+OUTCOME = "outcome.json"
+"""Outcome, seconds and origin, written last: a folder that has it is finished."""
+SUFFIX = ".csv.gz"
+
+
+class Record(NamedTuple):
+    """A finished job: config and origin, and its rows."""
+
+    header: dict[str, Any]
+    rows: list[JobRow]
+
+
+def table_bytes(rows: Iterable[JobRow]) -> bytes:
+    """Return a job's rows as CSV, exact to the last bit."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(JobRow._fields)
+    writer.writerows([row.seed, row.step, row.metric, repr(float(row.value))] for row in rows)
+    return text.getvalue().encode()
+
+
+def read_job_table(folder: Path) -> list[JobRow]:
+    """Read the rows of a job from its folder."""
+    return _read_rows((folder / TABLE).read_text().splitlines())
+
+
+def pack_record(folder: Path) -> bytes:
+    """Return the record of a finished job."""
+    header = {"job": json.loads((folder / JOB).read_text())}
+    header |= json.loads((folder / OUTCOME).read_text())
+    line = json.dumps(header, sort_keys=True, ensure_ascii=False)
+    return gzip.compress(line.encode() + b"\n" + (folder / TABLE).read_bytes(), 9, mtime=0)
+
+
+def read_record(path: Path) -> Record:
+    """Read a record from its file."""
+    lines = _lines(path)
+    return Record(_header(path, next(lines)), _read_rows(lines))
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """Read the config and origin of a record without its rows."""
+    return _header(path, next(_lines(path)))
+
+
+@functools.cache
+def origin() -> dict[str, Any]:
+    """Return commit, processor and C++ compiler of this machine, as far as they are known."""
+    source = Path(__file__).resolve().parent
+    compiler = os.environ.get("CXX") or "g++"
+    return {
+        "commit": _ask("git", "-C", str(source), "rev-parse", "HEAD"),
+        "processor": _processor(),
+        "compiler": (_ask(compiler, "--version") or "").partition("\n")[0] or None,
+    }
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        text = gzip.decompress(path.read_bytes()).decode()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise CorruptError(f"{path} is not a record of a job ({error}); restore it") from None
+    return iter(text.splitlines())
+
+
+def _header(path: Path, line: str) -> dict[str, Any]:
+    try:
+        header: dict[str, Any] = json.loads(line)
+    except ValueError as error:
+        raise CorruptError(f"{path} is not a record of a job ({error}); restore it") from None
+    return header
+
+
+def _read_rows(lines: Iterable[str]) -> list[JobRow]:
+    reader = csv.reader(lines)
+    next(reader)
+    return [JobRow(int(seed), int(step), name, float(v)) for seed, step, name, v in reader]
+
+
+def _ask(*command: str) -> str | None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() or None
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.machine())

@@ -338,11 +338,13 @@ __attribute__((noinline)) void strip(const float* A, const float* B, int first, 
     tile<R, width, K, capacity>(A, B, row, number, start, e);
 }
 
-// The height of a tile that wastes least on this many rows: a tile costs its rows and one more.
+// The height of a tile that wastes least on this many rows, if a tile costs its rows and a quarter
+// of a row more.
 constexpr int tile_height(int rows) {
-  int best = tallest, cost = (rows + tallest - 1) / tallest * (tallest + 1);
-  for (int r = tallest; r > tallest / 2; --r)
-    if ((rows + r - 1) / r * (r + 1) < cost) best = r, cost = (rows + r - 1) / r * (r + 1);
+  const auto cost = [&](int r) { return (rows + r - 1) / r * (4 * r + 1); };
+  int best = tallest;
+  for (int r = tallest; r >= 2 * tallest / 3; --r)
+    if (cost(r) < cost(best)) best = r;
   return best;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <thread>
 
 namespace lff {
@@ -15,6 +16,23 @@ inline void pause() {
   asm volatile("yield");
 #endif
 }
+
+// How the processor treats numbers near zero: a thread has its own setting, and a worker takes that
+// of the caller, who may have asked torch to flush them.
+#if defined(__x86_64__)
+inline uint64_t float_mode() { return __builtin_ia32_stmxcsr(); }
+inline void set_float_mode(uint64_t mode) { __builtin_ia32_ldmxcsr((unsigned)mode); }
+#elif defined(__aarch64__)
+inline uint64_t float_mode() {
+  uint64_t mode;
+  asm volatile("mrs %0, fpcr" : "=r"(mode));
+  return mode;
+}
+inline void set_float_mode(uint64_t mode) { asm volatile("msr fpcr, %0" : : "r"(mode)); }
+#else
+inline uint64_t float_mode() { return 0; }
+inline void set_float_mode(uint64_t) {}
+#endif
 
 // Parts are numbered 0 to n-1; the caller does part 0.  Which thread does a part has no influence
 // on its result.  Workers wait for a while in a loop, because the jobs of one update follow each
@@ -53,7 +71,7 @@ class Team {
   using Job = void (*)(const void*, int);
 
   void start(Job job, const void* data) {
-    job_ = job, data_ = data;
+    job_ = job, data_ = data, mode_ = float_mode();
     left_.store(n - 1, std::memory_order_relaxed);
     turn_.fetch_add(1, std::memory_order_release);
     turn_.notify_all();
@@ -64,6 +82,7 @@ class Team {
         if (i < patience) pause();
         else turn_.wait(seen, std::memory_order_acquire);
       if (!job_) return;
+      set_float_mode(mode_);
       job_(data_, t);
       left_.fetch_sub(1, std::memory_order_release);
     }
@@ -73,6 +92,7 @@ class Team {
   std::thread workers_[n];
   Job job_ = nullptr;
   const void* data_ = nullptr;
+  uint64_t mode_ = 0;
   std::atomic<unsigned> turn_{0};
   std::atomic<int> left_{0};
 };

@@ -90,8 +90,8 @@ def test_everything_together_trains(tmp_path, cli):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--dropout", "1.5"), "dropout must be in (0, 1)"),
-        (("--weight-decay", "-1"), "weight decay must be"),
+        (("--dropout", "1.5"), "p must be in (0, 1)"),
+        (("--weight-decay", "-1"), "coefficient must be"),
         (("--functional", "1", "--target", "none"), "target must be left as it is"),
         (("--decay-kind", "l1"), "--decay-kind must be used with"),
         (("--net", "mlp", "--b-lr", "0.1"), "--b-lr must be used with a network that trains"),

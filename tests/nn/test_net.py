@@ -154,7 +154,7 @@ def test_deep_fourier_by_hand():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: MLPTrunk(hidden=()), ["hidden", "()", "at least one layer"]),
+        (lambda: MLPTrunk(hidden=()), ["hidden", "()", "at least one item"]),
         (lambda: MLPTrunk(hidden=(32, 0)), ["hidden[1]", "0", "positive"]),
         (lambda: MLPTrunk(hidden=256), ["hidden", "256", "sequence"]),
         (lambda: MLPTrunk(hidden=(32,), activation="rellu"), ["rellu", "did you mean relu?"]),
@@ -168,7 +168,7 @@ def test_deep_fourier_by_hand():
         (lambda: LFF(3, 1)(), ["number of inputs"]),
         (lambda: MLP(3, 1)(torch.zeros(2, 4)), ["(2, 4)", "3 wide", "in_features=4"]),
         (lambda: MLP(3, 1)(torch.zeros(2, 3, dtype=torch.int)), ["int32", "floating point"]),
-        (lambda: NetConfig(trunk=Fourier(fourier_dim=2, sigma=1)), ["trunk", "MLPTrunk"]),
+        (lambda: NetConfig(trunk=Fourier(fourier_dim=2, sigma=1)), ["trunk", "matched-mlp"]),
     ],
 )
 def test_bad_input_is_one_line_with_a_remedy(make, words):

@@ -108,7 +108,7 @@ def test_grey_frames_can_be_embedded_one_by_one():
 
 @pytest.mark.usefixtures("unchecked")
 def test_a_dense_front_is_refused():
-    with pytest.raises(BadTypeError, match="Fourier2d"):
+    with pytest.raises(BadTypeError, match="fourier-2d"):
         PixelEncoderConfig(front=Fourier(fourier_dim=8, sigma=0.1))
 
 

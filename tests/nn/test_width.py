@@ -190,7 +190,7 @@ def test_bad_input():
         match_width(PixelEncoderConfig(front=Fourier2d(fourier_dim=8, sigma=1)), 9, choice="paper")
     with pytest.raises(BadInputError, match="Identity before a MatchedMLP"):
         NetConfig(Fourier(fourier_dim=8, sigma=1), MatchedMLP(like=config))
-    with pytest.raises(BadTypeError, match="like must be a NetConfig"):
+    with pytest.raises(BadTypeError, match="like must be of type NetConfig"):
         MatchedMLP(like=MLPTrunk())
     with pytest.raises(BadInputError, match="something to match"):
         MatchedConv1x1(like=NoFront())

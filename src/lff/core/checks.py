@@ -1,54 +1,230 @@
-"""Checks on sizes, scales and choices, shared by modules and their configs."""
+"""Validation of configs by the annotations of their fields, and the same checks for arguments.
 
+A config derives from :class:`Config` and states a field's constraint where its type stands:
+
+    class Decay(Config):                                     # a frozen dataclass
+        coefficient: Annotated[float, NonNegative("use 1e-4")] = 1e-4
+        hidden: Sizes = (256, 256)
+        kind: Literal["l1", "l2"] = "l2"
+
+:func:`validate` converts and checks every field by its type (int, float, bool, str, Literal,
+tuple, union, config), then calls the markers in its annotation, ``marker(name, value)``.  A config
+with a check across fields writes ``__post_init__`` and calls ``validate(self)`` first.
+"""
+
+import dataclasses
 import difflib
+import functools
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+import types
+import typing
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 from lff.core.errors import BadInputError, BadTypeError
 
 
+@dataclass(frozen=True)
+class Positive:
+    """Marker: greater than zero."""
+
+    remedy: str = ""
+
+    def __call__(self, name: str, value: float) -> float:
+        """Return the value, or raise."""
+        if value > 0:
+            return value
+        if isinstance(value, int):
+            raise BadInputError(name, value, "a positive integer", self.remedy or "use 1 or more")
+        raise BadInputError(name, value, "a finite number > 0", self.remedy or "use 1 to start")
+
+
+@dataclass(frozen=True)
+class NonNegative:
+    """Marker: zero or more."""
+
+    remedy: str = ""
+
+    def __call__(self, name: str, value: float) -> float:
+        """Return the value, or raise."""
+        if value >= 0:
+            return value
+        if isinstance(value, int):
+            raise BadInputError(name, value, "0 or more", self.remedy or "use 0 to start")
+        raise BadInputError(name, value, "a finite number >= 0", self.remedy or "use 0.01 to start")
+
+
+@dataclass(frozen=True)
+class Even:
+    """Marker: an even integer >= 2."""
+
+    why: str = "half sin, half cos"
+
+    def __call__(self, name: str, value: int) -> int:
+        """Return the value, or raise."""
+        if value >= 2 and value % 2 == 0:
+            return value
+        remedy = f"use {value - 1} or {value + 1}" if value > 2 else "use 2 or more"
+        raise BadInputError(name, value, f"a positive even integer ({self.why})", remedy)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Marker: between two numbers, written ``Interval("[0, 1)")``."""
+
+    text: str
+    remedy: str = ""
+
+    def __call__(self, name: str, value: float) -> float:
+        """Return the value, or raise."""
+        low, high = (float(end) for end in self.text[1:-1].split(","))
+        above = value >= low if self.text[0] == "[" else value > low
+        below = value <= high if self.text[-1] == "]" else value < high
+        if above and below:
+            return value
+        raise BadInputError(
+            name, value, f"in {self.text}", self.remedy or f"use {(low + high) / 2:g}"
+        )
+
+
+@dataclass(frozen=True)
+class NonEmpty:
+    """Marker: at least one item."""
+
+    remedy: str = "use (256, 256), say"
+
+    def __call__(self, name: str, value: Sequence[Any]) -> Sequence[Any]:
+        """Return the value, or raise."""
+        if not value:
+            raise BadInputError(name, value, "at least one item", self.remedy)
+        return value
+
+
+Size = Annotated[int, Positive()]
+Sizes = Annotated[tuple[Size, ...], NonEmpty()]
+Count = Annotated[int, NonNegative()]
+EvenSize = Annotated[int, Even()]
+Scale = Annotated[float, NonNegative()]
+
+
+class Config:
+    """Base of frozen dataclasses that are checked when they are made."""
+
+    def __post_init__(self) -> None:
+        """Check every field before anything is built."""
+        validate(self)
+
+
+def validate(config: Any) -> None:
+    """Check the fields of a frozen dataclass by their annotations, and keep the converted values.
+
+    numpy's integers become Python's and -0.0 becomes 0.0, so that equal configs are written alike.
+    """
+    kind: Any = type(config)
+    hints = _hints(kind)
+    for field in dataclasses.fields(config):
+        value = checked(hints[field.name], field.name, getattr(config, field.name))
+        object.__setattr__(config, field.name, value)
+
+
+def checked(hint: Any, name: str, value: Any) -> Any:
+    """Return ``value`` as the type ``hint`` wants it, or raise."""
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Annotated:
+        if is_config(args[0]) and not isinstance(value, args[0]):
+            known = [tag for marker in hint.__metadata__ for tag in marker]
+            raise BadTypeError(name, value, f"one of {', '.join(known)}", "pass an instance of one")
+        value = checked(args[0], name, value)
+        for marker in hint.__metadata__:
+            value = marker(name, value) if callable(marker) and value is not None else value
+        return value
+    if origin is Literal:
+        check_choice(name, value, args)
+        return value
+    if origin is tuple:
+        return _checked_tuple(args, name, value)
+    if origin in (typing.Union, types.UnionType):
+        return _checked_union(args, name, value)
+    if hint in CONVERT:
+        return CONVERT[hint](name, value)
+    if is_config(hint) and not isinstance(value, hint):
+        raise BadTypeError(name, value, f"of type {hint.__name__}", "pass an instance")
+    return value
+
+
+def is_config(hint: Any) -> bool:
+    """Return whether a type is a class of configs."""
+    return isinstance(hint, type) and (issubclass(hint, Config) or dataclasses.is_dataclass(hint))
+
+
+def _checked_tuple(args: tuple[Any, ...], name: str, value: Any) -> tuple[Any, ...]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise BadTypeError(name, value, "a sequence", "use (256, 256), say")
+    items = tuple(value)
+    kinds = (args[0],) * len(items) if args[1:] == (Ellipsis,) else args
+    if len(kinds) != len(items):
+        raise BadInputError(name, value, f"{len(kinds)} items", "add or drop some")
+    pairs = enumerate(zip(kinds, items, strict=True))
+    return tuple(checked(kind, f"{name}[{i}]", item) for i, (kind, item) in pairs)
+
+
+def _checked_union(members: tuple[Any, ...], name: str, value: Any) -> Any:
+    if value is None and type(None) in members:
+        return None
+    members = tuple(member for member in members if member is not type(None))
+    configs = tuple(member for member in members if is_config(member))
+    if isinstance(value, configs):
+        return value
+    if len(members) == 1:
+        return checked(members[0], name, value)
+    for member in members:
+        if member not in configs:
+            try:
+                return checked(member, name, value)
+            except BadInputError:
+                continue
+    names = ", ".join(getattr(member, "__name__", str(member)) for member in members)
+    raise BadTypeError(name, value, f"one of {names}", "pass an instance of one")
+
+
+@functools.cache
+def _hints(cls: Any) -> dict[str, Any]:
+    return typing.get_type_hints(cls, include_extras=True)
+
+
 def check_size(name: str, value: object) -> int:
     """Return ``value`` as an int >= 1, or raise."""
-    size = _index(name, value)
-    if size < 1:
-        raise BadInputError(name, value, "a positive integer", "use 1 or more")
-    return size
+    return int(Positive()(name, check_integer(name, value)))
 
 
-def check_count(name: str, value: object) -> int:
-    """Return ``value`` as an int >= 0, or raise."""
-    count = _index(name, value)
-    if count < 0:
-        raise BadInputError(name, value, "0 or more", "use 0 to start")
-    return count
-
-
-def check_even_size(name: str, value: object, *, why: str = "half sin, half cos") -> int:
+def check_even_size(name: str, value: object) -> int:
     """Return ``value`` as an even int >= 2, or raise."""
-    size = _index(name, value)
-    if size < 2:
-        raise BadInputError(name, value, f"a positive even integer ({why})", "use 2 or more")
-    if size % 2:
-        remedy = f"use {size - 1} or {size + 1}" if size > 2 else f"use {size + 1}"
-        raise BadInputError(name, value, f"a positive even integer ({why})", remedy)
-    return size
+    return Even()(name, check_integer(name, value))
 
 
 def check_scale(name: str, value: object, *, remedy: str = "use 0.01 to start") -> float:
     """Return ``value`` as a finite float >= 0, or raise."""
-    scale = check_number(name, value)
-    if scale < 0:
-        raise BadInputError(name, value, "a finite number >= 0", remedy)
-    return scale
+    return NonNegative(remedy)(name, check_number(name, value))
 
 
 def check_positive(name: str, value: object, *, remedy: str = "use 1 to start") -> float:
     """Return ``value`` as a finite float > 0, or raise."""
-    number = check_number(name, value)
-    if number <= 0:
-        raise BadInputError(name, value, "a finite number > 0", remedy)
-    return number
+    return Positive(remedy)(name, check_number(name, value))
+
+
+def check_sizes(name: str, values: object) -> tuple[int, ...]:
+    """Return a non-empty tuple of ints >= 1, or raise."""
+    sizes: tuple[int, ...] = checked(Sizes, name, values)
+    return sizes
+
+
+def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
+    """Raise unless ``value`` is one of ``choices``; the remedy names the nearest."""
+    if value not in choices:
+        names = [str(choice) for choice in choices]
+        raise BadInputError(name, value, f"one of {', '.join(names)}", nearest(value, names))
 
 
 def check_number(name: str, value: object) -> float:
@@ -64,50 +240,40 @@ def check_number(name: str, value: object) -> float:
     return number + 0.0  # -0.0 is 0.0
 
 
-def check_sizes(name: str, values: object) -> tuple[int, ...]:
-    """Return a non-empty tuple of ints >= 1, or raise."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise BadTypeError(name, values, "a sequence of layer widths", "use (256, 256), say")
-    sizes = tuple(check_size(f"{name}[{i}]", value) for i, value in enumerate(values))
-    if not sizes:
-        raise BadInputError(
-            name, values, "at least one layer width", "use (256, 256), say, or a plain nn.Linear"
-        )
-    return sizes
-
-
-def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
-    """Raise unless ``value`` is one of ``choices``; the remedy names the nearest."""
-    if value not in choices:
-        raise BadInputError(name, value, f"one of {', '.join(choices)}", nearest(value, choices))
-
-
-def check_flag(name: str, value: object) -> bool:
-    """Return ``value`` if it is True or False, or raise (``trainable="no"`` is no flag)."""
-    if not isinstance(value, bool):
-        raise BadTypeError(name, value, "True or False", "pass a bool")
-    return value
-
-
-def settle(config: object, **checks: Callable[[str, object], object]) -> None:
-    """Check fields of a frozen config and keep what the checks return.
-
-    So numpy's integers become Python's and -0.0 becomes 0.0: equal configs are written alike.
-    """
-    for name, check in checks.items():
-        object.__setattr__(config, name, check(name, getattr(config, name)))
-
-
-def nearest(value: object, choices: Sequence[str]) -> str:
-    """Return the remedy that names the choice most like ``value``."""
-    close = difflib.get_close_matches(str(value), choices, n=1)
-    return f"did you mean {close[0]}?" if close else f"use {choices[0]}, say"
-
-
-def _index(name: str, value: object) -> int:
+def check_integer(name: str, value: object) -> int:
+    """Return ``value`` as an int, or raise."""
     if isinstance(value, bool):
         raise BadTypeError(name, value, "an integer", "pass an int")
     try:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise BadTypeError(name, value, "an integer", "pass an int") from None
+
+
+def check_flag(name: str, value: object) -> bool:
+    """Return ``value`` if it is True or False, or raise (``trainable="no"`` is refused)."""
+    if not isinstance(value, bool):
+        raise BadTypeError(name, value, "True or False", "pass a bool")
+    return value
+
+
+def check_text(name: str, value: object) -> str:
+    """Return ``value`` if it is a string, or raise."""
+    if not isinstance(value, str):
+        raise BadTypeError(name, value, "a string", "pass a str")
+    return value
+
+
+CONVERT: dict[Any, Any] = {
+    int: check_integer,
+    float: check_number,
+    bool: check_flag,
+    str: check_text,
+}
+"""Functions that check the plain types of fields."""
+
+
+def nearest(value: object, choices: Sequence[str]) -> str:
+    """Return the remedy that names the choice most like ``value``."""
+    close = difflib.get_close_matches(str(value), choices, n=1)
+    return f"did you mean {close[0]}?" if close else f"use {choices[0]}, say"

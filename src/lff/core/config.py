@@ -7,7 +7,7 @@ back without guessing, and renaming a class changes nothing on disk:
     >>> from lff.nn import Fourier, MLPTrunk, NetConfig
     >>> config = NetConfig(front=Fourier(fourier_dim=64, sigma=0.01), trunk=MLPTrunk(hidden=(32,)))
     >>> to_dict(config)["front"]["type"]
-    'Fourier'
+    'fourier'
     >>> from_dict(NetConfig, to_dict(config)) == config
     True
 """

@@ -23,7 +23,7 @@ from jaxtyping import Int64, UInt8
 from numpy.lib.stride_tricks import sliding_window_view
 from torch import Tensor
 
-from lff.core.checks import check_size, settle
+from lff.core.checks import Config, Size
 from lff.core.errors import BadInputError
 
 Images = TypeVar("Images", np.ndarray, Tensor)
@@ -38,15 +38,11 @@ class Corners(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomCrop:
+class RandomCrop(Config):
     """A window of the picture, anywhere in it; observation and next observation apart."""
 
-    size: int = 84
+    size: Size = 84
     """Side of the window in pixels; the paper cuts 84 from 100."""
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        settle(self, size=check_size)
 
     def out_size(self, size: int) -> int:
         """Return the side of a transformed picture of side ``size``."""
@@ -78,15 +74,11 @@ class RandomCrop:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomTranslate:
+class RandomTranslate(Config):
     """The picture on a larger black one, anywhere; observation and next observation alike."""
 
-    size: int = 108
+    size: Size = 108
     """Side of the black picture in pixels; the paper puts 100 on 108."""
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        settle(self, size=check_size)
 
     def out_size(self, size: int) -> int:
         """Return the side of a transformed picture of side ``size``."""

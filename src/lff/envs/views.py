@@ -1,30 +1,31 @@
 """What an agent that learns from pictures sees: size, frames, camera, how they are drawn."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from lff.core.checks import check_count, check_flag, check_size, settle
+from lff.core.checks import Config, Count, Interval, Size, validate
 from lff.core.errors import BadInputError
 
-LARGEST = 1024
+SIDE = Interval("[1, 1024]", "use 100 or 84, say")
 FIRST_CAMERA = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class PixelView:
+class PixelView(Config):
     """The observation of ``dmc-pixels/...``: the last pictures, stacked, the newest last.
 
     >>> PixelView().shape
     (9, 100, 100)
     """
 
-    size: int = 100
+    size: Annotated[int, SIDE] = 100
     """Side of the observation in pixels, 1 to 1024; the paper's Table 2 has 100."""
-    frame_stack: int = 3
+    frame_stack: Size = 3
     """Pictures per observation: 3 in the paper.  One per step, however often it repeats actions."""
-    camera: int | None = None
+    camera: Count | None = None
     """Number of the task's camera.  None: the paper's, 0 on every task (DrQ and FFN look at the
     quadruped through camera 2)."""
-    render_size: int | None = None
+    render_size: Annotated[int, SIDE] | None = None
     """Side of the picture that is drawn, and cut to ``size`` around its centre.  None: as ``size``.
     The authors draw 108 and cut to 100 where they augment by translation."""
     fast_render: bool = False
@@ -33,15 +34,11 @@ class PixelView:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        settle(self, size=_side, frame_stack=check_size, fast_render=check_flag)
-        if self.camera is not None:
-            settle(self, camera=check_count)
-        if self.render_size is not None:
-            settle(self, render_size=_side)
-            if self.render_size < self.size:
-                raise BadInputError(
-                    "render_size", self.render_size, f"size={self.size} or more", "draw larger"
-                )
+        validate(self)
+        if self.render_size is not None and self.render_size < self.size:
+            raise BadInputError(
+                "render_size", self.render_size, f"size={self.size} or more", "draw larger"
+            )
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -57,10 +54,3 @@ class PixelView:
     def camera_id(self) -> int:
         """Number of the camera."""
         return FIRST_CAMERA if self.camera is None else self.camera
-
-
-def _side(name: str, value: object) -> int:
-    side = check_size(name, value)
-    if side > LARGEST:
-        raise BadInputError(name, value, f"at most {LARGEST} pixels", "use 100 or 84, say")
-    return side

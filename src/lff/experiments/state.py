@@ -14,8 +14,7 @@ from lff.envs import PAPER_TASKS
 from lff.envs.dimensions import dimensions
 from lff.experiments.jobs.training import TrainJob, over_seeds
 from lff.experiments.spec import Cell, ScaleName
-from lff.nn import DeepFourierTrunk, NetConfig
-from lff.nn.matching import hidden_widths
+from lff.nn import DeepFourierTrunk, MatchedMLP, NetConfig
 from lff.training import TrainConfig, preset, sac_config, worth_compiling
 from lff.training.presets import NetName, Preset, PresetName
 
@@ -144,11 +143,13 @@ def _preset(size: Size, variant: Variant, task: str) -> Preset:
 
 def deep_fourier(agent: SACConfig) -> SACConfig:
     """Return the agent with sine and cosine in every layer of both networks, as wide as before."""
-    actor, critic = (
-        NetConfig(trunk=DeepFourierTrunk(hidden=tuple(w + w % 2 for w in hidden_widths(net.trunk))))
-        for net in (agent.actor, agent.critic)
-    )
-    return replace(agent, actor=actor, critic=critic)
+    return replace(agent, actor=_deep_fourier(agent.actor), critic=_deep_fourier(agent.critic))
+
+
+def _deep_fourier(net: NetConfig) -> NetConfig:
+    if isinstance(net.trunk, MatchedMLP):
+        return replace(net, trunk=replace(net.trunk, layers="deep-fourier"))
+    return NetConfig(trunk=DeepFourierTrunk(hidden=tuple(w + w % 2 for w in net.hidden(1, 1))))
 
 
 _dimensions = functools.cache(dimensions)

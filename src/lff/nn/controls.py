@@ -10,13 +10,15 @@ If an agent learns as well with a control as with the real layer, the waves were
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lff.core.checks import check_even_size, check_scale, check_size, settle
-from lff.nn.fourier import TWO_PI, BasisLayer, check_input, gaussian_basis, project
+from lff.core.checks import EvenSize, Scale, check_size
+from lff.nn.fourier import BasisLayer, check_input
+from lff.nn.parts import Front
 
 
 class LinearFeatures(BasisLayer):
@@ -36,30 +38,13 @@ class LinearFeatures(BasisLayer):
     ) -> None:
         """Draw B ~ N(0, σ²) of shape ``(fourier_dim // 2, in_features)``, as the real layer."""
         super().__init__()
+        config = LinearControl(fourier_dim=fourier_dim, sigma=sigma)
         self.in_features = check_size("in_features", in_features)
-        self.fourier_dim = check_even_size("fourier_dim", fourier_dim)
-        self.sigma = check_scale("sigma", sigma)
+        self.fourier_dim = self.wave_features = config.fourier_dim
+        self.sigma = self.initial_spread = config.sigma
         self.trainable = True
-        self.wave_features = self.fourier_dim
         self.out_features = self.fourier_dim + self.in_features
-        self._own(self.draw(generator))
-
-    def draw(self, generator: torch.Generator | None = None) -> Tensor:
-        """Return a fresh B ~ N(0, σ²)."""
-        rows, columns = self.fourier_dim // 2, self.in_features
-        return gaussian_basis(rows, columns, sigma=self.sigma, generator=generator)
-
-    @property
-    def initial_spread(self) -> float:
-        """σ."""
-        return self.sigma
-
-    def phase(
-        self, x: Float[Tensor, "*batch in_features"]
-    ) -> Float[Tensor, "*batch {self.fourier_dim//2}"]:
-        """Return 2πBx."""
-        check_input(x, self.in_features, axis=-1, owner="the layer", axis_name="in_features")
-        return project(TWO_PI * x, self.B)
+        self.register_basis(self.fourier_dim // 2, generator)
 
     def forward(
         self, x: Float[Tensor, "*batch in_features"]
@@ -84,7 +69,7 @@ class ConstantFeatures(nn.Module):
         """Nothing is learned here; ``fourier_dim`` is that of the layer it stands in for."""
         super().__init__()
         self.in_features = check_size("in_features", in_features)
-        self.fourier_dim = check_even_size("fourier_dim", fourier_dim)
+        self.fourier_dim = ConstantControl(fourier_dim=fourier_dim).fourier_dim
         self.out_features = self.fourier_dim // 2 + self.in_features
 
     def forward(
@@ -100,35 +85,30 @@ class ConstantFeatures(nn.Module):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinearControl:
+class LinearControl(Front):
     """Front of :class:`LinearFeatures`."""
 
-    fourier_dim: int
+    tag: ClassVar[str] = "linear-control"
+    trainable: ClassVar[bool] = True
+    fourier_dim: EvenSize
     """F of the Fourier front it stands in for."""
-    sigma: float
+    sigma: Scale
     """Standard deviation of B at the start."""
-
-    def __post_init__(self) -> None:
-        """Check the sizes before anything is built."""
-        settle(self, fourier_dim=check_even_size, sigma=check_scale)
 
     def build(
         self, in_features: int, *, generator: torch.Generator | None = None
     ) -> LinearFeatures:
         """Return the layer for inputs of this width."""
-        return LinearFeatures(in_features, self.fourier_dim, sigma=self.sigma, generator=generator)
+        return LinearFeatures(in_features, **vars(self), generator=generator)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConstantControl:
+class ConstantControl(Front):
     """Front of :class:`ConstantFeatures`."""
 
-    fourier_dim: int
+    tag: ClassVar[str] = "constant-control"
+    fourier_dim: EvenSize
     """F of the Fourier front it stands in for: half of it becomes ones."""
-
-    def __post_init__(self) -> None:
-        """Check the sizes before anything is built."""
-        settle(self, fourier_dim=check_even_size)
 
     def build(
         self,

@@ -6,13 +6,15 @@ cosine, no concatenation and a bias: W_ij ~ N(0, (scale/d)²), b ~ U(-1, 1), 40�
 
 import math
 from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lff.core.checks import check_scale, check_size, settle
-from lff.nn.fourier import BasisLayer, check_input, gaussian_basis, project
+from lff.core.checks import NonNegative, Size, check_size
+from lff.nn.fourier import BasisLayer, check_input, project
+from lff.nn.parts import Front
 
 FEATURES_PER_INPUT = 40
 
@@ -36,13 +38,13 @@ class FFNFeatures(BasisLayer):
     ) -> None:
         """Draw W and b; ``features`` is 40·d unless given."""
         super().__init__()
+        config = FFN(scale=scale, features=features)
         self.in_features = check_size("in_features", in_features)
-        default = FEATURES_PER_INPUT * self.in_features
-        self.out_features = default if features is None else check_size("features", features)
+        self.out_features = config.features or FEATURES_PER_INPUT * self.in_features
         self.wave_features = self.out_features
-        self.scale = check_scale("scale", scale, remedy="use 0.001 to start")
-        self.trainable = True
-        self._own(self.draw(generator))
+        self.scale, self.trainable = config.scale, True
+        self.initial_spread = self.scale / self.in_features
+        self.register_basis(self.out_features, generator)
         self.bias = nn.Parameter(torch.empty(self.out_features))
         self._draw_bias(generator)
 
@@ -54,16 +56,6 @@ class FFNFeatures(BasisLayer):
         """Draw W and b anew."""
         super().reset_parameters(generator)
         self._draw_bias(generator)
-
-    def draw(self, generator: torch.Generator | None = None) -> Tensor:
-        """Return a fresh W ~ N(0, (scale/d)²)."""
-        rows, columns = self.out_features, self.in_features
-        return gaussian_basis(rows, columns, sigma=self.initial_spread, generator=generator)
-
-    @property
-    def initial_spread(self) -> float:
-        """Scale / d."""
-        return self.scale / self.in_features
 
     def phase(
         self, x: Float[Tensor, "*batch in_features"]
@@ -87,19 +79,15 @@ class FFNFeatures(BasisLayer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FFN:
+class FFN(Front):
     """Front of :class:`FFNFeatures`."""
 
-    scale: float = 0.001
+    tag: ClassVar[str] = "ffn"
+    trainable: ClassVar[bool] = True
+    scale: Annotated[float, NonNegative("use 0.001 to start")] = 0.001
     """W ~ N(0, (scale/d)²); the authors tuned 1e-4 to 3e-3 per task."""
-    features: int | None = None
+    features: Size | None = None
     """Number of sines; 40 per input if None."""
-
-    def __post_init__(self) -> None:
-        """Check the sizes before anything is built."""
-        settle(self, scale=check_scale)
-        if self.features is not None:
-            settle(self, features=check_size)
 
     def build(self, in_features: int, *, generator: torch.Generator | None = None) -> FFNFeatures:
         """Return the layer for inputs of this width."""

@@ -8,16 +8,17 @@ contains ``nn.Linear`` or ``nn.Conv2d``, so no host library that re-initialises 
 """
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lff.core.checks import check_even_size, check_flag, check_scale, check_size, settle
+from lff.core.checks import EvenSize, Scale, Size, check_size
 from lff.core.errors import BadInputError, BadTypeError
+from lff.nn.parts import Front, PixelFront
 
 TWO_PI = 2 * math.pi
 
@@ -30,17 +31,10 @@ def project(
     Never in reduced precision: rounding a phase of many radians to 8 bits would scramble its sine.
     """
     phase = F.linear(x, B) if B.ndim == 2 else torch.matmul(x, B.mT)
-    if phase.dtype != B.dtype:  # autocast was here; looking at the result is cheaper than asking
+    if phase.dtype != B.dtype:  # under autocast; comparing dtypes is cheaper than asking
         with torch.autocast(x.device.type, enabled=False):
             return project(x.to(B.dtype), B)
     return phase
-
-
-def gaussian_basis(
-    rows: int, columns: int, *, sigma: float, generator: torch.Generator | None = None
-) -> Float[Tensor, "rows columns"]:
-    """Return a matrix of independent N(0, σ²) entries."""
-    return sigma * torch.randn(rows, columns, generator=generator)
 
 
 def check_input(x: Tensor, width: int, *, axis: int, owner: str, axis_name: str) -> None:
@@ -62,48 +56,57 @@ def check_input(x: Tensor, width: int, *, axis: int, owner: str, axis_name: str)
     raise BadInputError(f"axis {axis} of the input of {owner}", shape, f"{width} wide", remedy)
 
 
-class BasisLayer(nn.Module, ABC):
-    """A layer that embeds its input by a basis B, and owns how B is drawn.
+class BasisLayer(nn.Module):
+    """Layer that embeds its input by a basis B, and owns how B is drawn.
 
     ``B`` has shape ``(rows, in_features)``, or ``(member, rows, in_features)`` once an
-    :class:`lff.Ensemble` has stacked several layers into one.
+    :class:`lff.Ensemble` has stacked several layers into one.  A subclass sets the attributes below
+    and calls :meth:`register_basis`; by default B_ij ~ N(0, ``initial_spread``²) and the phase of
+    the waves is 2πBx.
     """
 
     B: Tensor
     in_features: int
     out_features: int
     wave_features: int
-    """How many of the outputs, the leading ones, come from B; the rest is x itself."""
+    """Number of leading outputs that come from B; the rest is x itself."""
     trainable: bool
+    initial_spread: float
+    """Root mean square of B's entries under the initial law (σ for a Gaussian)."""
+    random_law: bool = True
+    """Whether B is a random draw; if not, :meth:`draw` returns the same matrix every time."""
 
-    def _own(self, B: Tensor) -> None:
-        """Register the basis: a parameter if trained, else a buffer that no optimizer can move."""
+    def register_basis(self, rows: int, generator: torch.Generator | None = None) -> None:
+        """Draw B: a parameter if trained, else a buffer, which no optimizer can change."""
+        self.rows = rows
+        B = self.draw(generator)
         if self.trainable:
             self.B = nn.Parameter(B)
         else:
             self.register_buffer("B", B)
 
-    @abstractmethod
     def draw(self, generator: torch.Generator | None = None) -> Tensor:
         """Return a fresh B of one member from the initial law."""
+        return self.initial_spread * torch.randn(self.rows, self.in_features, generator=generator)
 
-    random_law: bool = True
-    """Whether B is a random draw; if not, :meth:`draw` gives the same matrix every time."""
-
-    @property
-    @abstractmethod
-    def initial_spread(self) -> float:
-        """Root mean square of B's entries under the initial law (σ for a Gaussian)."""
-
-    @abstractmethod
     def phase(self, x: Float[Tensor, "*batch _"]) -> Float[Tensor, "*batch _"]:
-        """Return what the sines are taken of, 2πBx."""
+        """Return 2πBx.  The factor multiplies x, the smallest of the three tensors: it is free."""
+        check_input(x, self.in_features, axis=-1, owner="the layer", axis_name="in_features")
+        # nn.Module's attribute look-up of a parameter would cost as much as a small matrix product
+        B = self._parameters.get("B")
+        return project(TWO_PI * x, self.B if B is None else B)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Draw B anew from its initial law, in place; every member on its own."""
         with torch.no_grad():
             for member in self.B.unbind() if self.B.ndim == 3 else (self.B,):
                 member.copy_(self.draw(generator))
+
+
+def sin_cos(phase: Tensor, x: Tensor | None, *, dim: int = -1) -> Tensor:
+    """Return sin(phase) ‖ cos(phase) ‖ x along an axis, without x if it is None."""
+    waves = (phase.sin(), phase.cos())
+    return torch.cat(waves if x is None else (*waves, x), dim=dim)
 
 
 class LearnedFourierFeatures(BasisLayer):
@@ -140,41 +143,21 @@ class LearnedFourierFeatures(BasisLayer):
             generator: source of randomness; torch's global one if None.
         """
         super().__init__()
+        config = Fourier(
+            fourier_dim=fourier_dim, sigma=sigma, trainable=trainable, concat_input=concat_input
+        )
         self.in_features = check_size("in_features", in_features)
-        self.fourier_dim = check_even_size("fourier_dim", fourier_dim)
-        self.sigma = check_scale("sigma", sigma)
-        self.trainable = check_flag("trainable", trainable)
-        self.concat_input = check_flag("concat_input", concat_input)
-        self.wave_features = self.fourier_dim
+        self.fourier_dim = self.wave_features = config.fourier_dim
+        self.sigma = self.initial_spread = config.sigma
+        self.trainable, self.concat_input = config.trainable, config.concat_input
         self.out_features = self.fourier_dim + self.in_features * self.concat_input
-        self._own(self.draw(generator))
-
-    def draw(self, generator: torch.Generator | None = None) -> Tensor:
-        """Return a fresh B ~ N(0, σ²)."""
-        rows, columns = self.fourier_dim // 2, self.in_features
-        return gaussian_basis(rows, columns, sigma=self.sigma, generator=generator)
-
-    @property
-    def initial_spread(self) -> float:
-        """σ."""
-        return self.sigma
-
-    def phase(
-        self, x: Float[Tensor, "*batch in_features"]
-    ) -> Float[Tensor, "*batch {self.fourier_dim//2}"]:
-        """Return 2πBx.  The factor multiplies x, the smallest of the three tensors: it is free."""
-        check_input(x, self.in_features, axis=-1, owner="the layer", axis_name="in_features")
-        # nn.Module's attribute look-up of a parameter would cost as much as a small matrix product
-        B = self._parameters.get("B")
-        return project(TWO_PI * x, self.B if B is None else B)
+        self.register_basis(self.fourier_dim // 2, generator)
 
     def forward(
         self, x: Float[Tensor, "*batch in_features"]
     ) -> Float[Tensor, "*batch {self.out_features}"]:
         """Return sin(2πBx) ‖ cos(2πBx) ‖ x."""
-        phase = self.phase(x)
-        waves = (phase.sin(), phase.cos())
-        return torch.cat((*waves, x) if self.concat_input else waves, dim=-1)
+        return sin_cos(self.phase(x), x if self.concat_input else None)
 
     def extra_repr(self) -> str:
         """Show the science."""
@@ -212,15 +195,19 @@ class LearnedFourierFeatures2d(BasisLayer):
     ) -> None:
         """Draw B of shape ``(fourier_dim // 2, in_channels)``, or ``frame_channels`` wide."""
         super().__init__()
-        self.in_channels = check_size("in_channels", in_channels)
-        self.fourier_dim = check_even_size("fourier_dim", fourier_dim)
-        self.sigma = check_scale("sigma", sigma)
-        self.trainable = check_flag("trainable", trainable)
-        self.concat_input = check_flag("concat_input", concat_input)
-        self.per_frame = check_flag("per_frame", per_frame)
-        self.in_features = (
-            check_size("frame_channels", frame_channels) if per_frame else in_channels
+        config = Fourier2d(
+            fourier_dim=fourier_dim,
+            sigma=sigma,
+            trainable=trainable,
+            concat_input=concat_input,
+            per_frame=per_frame,
+            frame_channels=frame_channels,
         )
+        self.in_channels = check_size("in_channels", in_channels)
+        self.fourier_dim, self.per_frame = config.fourier_dim, config.per_frame
+        self.sigma = self.initial_spread = config.sigma
+        self.trainable, self.concat_input = config.trainable, config.concat_input
+        self.in_features = config.frame_channels if config.per_frame else self.in_channels
         self.frames, rest = divmod(self.in_channels, self.in_features)
         if rest:
             constraint = f"a multiple of frame_channels={frame_channels} when per_frame=True"
@@ -228,17 +215,7 @@ class LearnedFourierFeatures2d(BasisLayer):
         self.wave_features = self.frames * self.fourier_dim
         self.out_channels = self.wave_features + self.in_channels * self.concat_input
         self.out_features = self.out_channels
-        self._own(self.draw(generator))
-
-    def draw(self, generator: torch.Generator | None = None) -> Tensor:
-        """Return a fresh B ~ N(0, σ²)."""
-        rows, columns = self.fourier_dim // 2, self.in_features
-        return gaussian_basis(rows, columns, sigma=self.sigma, generator=generator)
-
-    @property
-    def initial_spread(self) -> float:
-        """σ."""
-        return self.sigma
+        self.register_basis(self.fourier_dim // 2, generator)
 
     def phase(
         self, x: Float[Tensor, "*batch channels height width"]
@@ -255,9 +232,7 @@ class LearnedFourierFeatures2d(BasisLayer):
         self, x: Float[Tensor, "*batch channels height width"]
     ) -> Float[Tensor, "*batch {self.out_channels} height width"]:
         """Return sin(2πBx) ‖ cos(2πBx) ‖ x along the channels."""
-        phase = self.phase(x)
-        waves = (phase.sin(), phase.cos())
-        return torch.cat((*waves, x) if self.concat_input else waves, dim=-3)
+        return sin_cos(self.phase(x), x if self.concat_input else None, dim=-3)
 
     def extra_repr(self) -> str:
         """Show the science."""
@@ -280,44 +255,34 @@ def _convolve(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fourier:
+class Fourier(Front):
     """Front of :class:`LearnedFourierFeatures`."""
 
-    fourier_dim: int
+    tag: ClassVar[str] = "fourier"
+    fourier_dim: EvenSize
     """Number of Fourier features F (paper: 1024, Cheetah 64)."""
-    sigma: float
+    sigma: Scale
     """Standard deviation of B at the start (paper: 0.001, Cheetah 0.003)."""
     trainable: bool = True
     """Train B; False is the ablation of Fig. 10."""
     concat_input: bool = True
     """Append x; False is the ablation of Fig. 10."""
 
-    def __post_init__(self) -> None:
-        """Check the sizes before anything is built."""
-        settle(self, fourier_dim=check_even_size, sigma=check_scale)
-        settle(self, trainable=check_flag, concat_input=check_flag)
-
     def build(
         self, in_features: int, *, generator: torch.Generator | None = None
     ) -> LearnedFourierFeatures:
         """Return the layer for inputs of this width."""
-        return LearnedFourierFeatures(
-            in_features,
-            self.fourier_dim,
-            sigma=self.sigma,
-            trainable=self.trainable,
-            concat_input=self.concat_input,
-            generator=generator,
-        )
+        return LearnedFourierFeatures(in_features, **vars(self), generator=generator)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fourier2d:
+class Fourier2d(PixelFront):
     """Pixel front of :class:`LearnedFourierFeatures2d`."""
 
-    fourier_dim: int
+    tag: ClassVar[str] = "fourier-2d"
+    fourier_dim: EvenSize
     """Number of Fourier features F per pixel (paper: 64, Hopper 128)."""
-    sigma: float
+    sigma: Scale
     """Standard deviation of B at the start (paper: 0.1 or 0.01)."""
     trainable: bool = True
     """Train B."""
@@ -325,25 +290,11 @@ class Fourier2d:
     """Append the pixel itself."""
     per_frame: bool = False
     """One B for each RGB frame (the paper's text) instead of all channels (the authors' code)."""
-    frame_channels: int = 3
-    """Channels of a frame: 3 for RGB, 1 for grey; only ``per_frame`` asks."""
-
-    def __post_init__(self) -> None:
-        """Check the sizes before anything is built."""
-        settle(self, fourier_dim=check_even_size, sigma=check_scale, frame_channels=check_size)
-        settle(self, trainable=check_flag, concat_input=check_flag, per_frame=check_flag)
+    frame_channels: Size = 3
+    """Channels of a frame: 3 for RGB, 1 for grey; used by ``per_frame`` alone."""
 
     def build(
         self, in_channels: int, *, generator: torch.Generator | None = None
     ) -> LearnedFourierFeatures2d:
         """Return the layer for images of this many channels."""
-        return LearnedFourierFeatures2d(
-            in_channels,
-            self.fourier_dim,
-            sigma=self.sigma,
-            trainable=self.trainable,
-            concat_input=self.concat_input,
-            per_frame=self.per_frame,
-            frame_channels=self.frame_channels,
-            generator=generator,
-        )
+        return LearnedFourierFeatures2d(in_channels, **vars(self), generator=generator)

@@ -6,13 +6,12 @@ import torch
 from torch import Tensor, nn
 
 from lff.core.errors import BadInputError, BadTypeError
-from lff.nn.net import FrontConfig
-from lff.nn.pixels import MatchedConv1x1, PixelFrontConfig
+from lff.nn.parts import Front, PixelFront
 
 
 def insert_front(
     module: nn.Module,
-    front: FrontConfig | PixelFrontConfig,
+    front: Front | PixelFront,
     *,
     example: Tensor | tuple[Tensor, ...] | None = None,
     generator: torch.Generator | None = None,
@@ -100,26 +99,27 @@ def _check_plain(module: nn.Module, layer: nn.Linear | nn.Conv2d) -> None:
 
 def _widened(
     layer: nn.Linear | nn.Conv2d,
-    front: FrontConfig | PixelFrontConfig,
+    front: Front | PixelFront,
     generator: torch.Generator | None,
 ) -> nn.Sequential:
     """Return the front followed by a layer of the same kind that takes its output."""
     place: dict[str, Any] = {"device": layer.weight.device, "dtype": layer.weight.dtype}
     bias = layer.bias is not None
     if isinstance(layer, nn.Linear):
-        _expect(front, FrontConfig, "a dense front, since the first layer is a Linear", "Fourier")
-        embed = front.build(layer.in_features, generator=generator)  # type: ignore[union-attr]
+        if not isinstance(front, Front):
+            constraint = "a dense front, since the first layer is a Linear"
+            raise BadTypeError("front", front, constraint, "pass lff.nn.Fourier(...)")
+        embed = front.build(layer.in_features, generator=generator)
         width = getattr(embed, "out_features", layer.in_features)
         wide: nn.Linear | nn.Conv2d = nn.Linear(width, layer.out_features, bias=bias, **place)
         return _drawn(embed.to(**place), wide, generator)
-    _expect(
-        front, PixelFrontConfig, "a pixel front, since the first layer is a Conv2d", "Fourier2d"
-    )
+    if not isinstance(front, PixelFront):
+        constraint = "a pixel front, since the first layer is a Conv2d"
+        raise BadTypeError("front", front, constraint, "pass lff.nn.Fourier2d(...)")
     if layer.groups != 1:
         remedy = "put the front in by hand"
         raise BadInputError("groups", layer.groups, "1 for the first Conv2d", remedy)
-    if isinstance(front, MatchedConv1x1):
-        front = front.resolve(layer.in_channels, num_filters=layer.out_channels)
+    front = front.resolve(layer.in_channels, num_filters=layer.out_channels)
     embed = front.build(layer.in_channels, generator=generator)
     wide = nn.Conv2d(
         getattr(embed, "out_channels", layer.in_channels),
@@ -144,8 +144,3 @@ def _drawn(
         for parameter in wide.parameters():
             parameter.uniform_(-bound, bound, generator=generator)
     return nn.Sequential(embed, wide)
-
-
-def _expect(front: object, kinds: Any, constraint: str, example: str) -> None:
-    if not isinstance(front, kinds):
-        raise BadTypeError("front", front, constraint, f"pass lff.nn.{example}(...)")

@@ -2,13 +2,15 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from lff.core.checks import check_even_size, check_flag, check_scale, check_size, settle
-from lff.nn.fourier import TWO_PI, BasisLayer, check_input, project
+from lff.core.checks import EvenSize, NonNegative, check_size
+from lff.nn.fourier import BasisLayer, sin_cos
+from lff.nn.parts import Front
 
 
 class LogUniformFourierFeatures(BasisLayer):
@@ -34,42 +36,29 @@ class LogUniformFourierFeatures(BasisLayer):
     ) -> None:
         """Build B = (I, cI, …); ``ratio`` is c, the step from one frequency to the next."""
         super().__init__()
+        config = LogUniformFourier(
+            fourier_dim=fourier_dim, ratio=ratio, trainable=trainable, concat_input=concat_input
+        )
         self.in_features = check_size("in_features", in_features)
-        asked = check_even_size("fourier_dim", fourier_dim)
-        self.octaves = max(1, asked // (2 * self.in_features))
-        self.fourier_dim = 2 * self.in_features * self.octaves
-        self.ratio = check_scale("ratio", ratio, remedy="use 0.5, 0.7 or 0.9")
-        self.trainable = check_flag("trainable", trainable)
-        self.concat_input = check_flag("concat_input", concat_input)
-        self.wave_features = self.fourier_dim
+        self.ratio = config.ratio
+        self.octaves = max(1, config.fourier_dim // (2 * self.in_features))
+        self.fourier_dim = self.wave_features = 2 * self.in_features * self.octaves
+        self.trainable, self.concat_input = config.trainable, config.concat_input
         self.out_features = self.fourier_dim + self.in_features * self.concat_input
-        self._own(self.draw())
+        squares = sum(self.ratio ** (2 * j) for j in range(self.octaves))
+        self.initial_spread = math.sqrt(squares / (self.octaves * self.in_features))
+        self.register_basis(self.fourier_dim // 2)
 
     def draw(self, generator: torch.Generator | None = None) -> Tensor:  # noqa: ARG002
         """Return B = (I, cI, …); nothing is random here."""
         scales = self.ratio ** torch.arange(self.octaves, dtype=torch.get_default_dtype())
         return torch.kron(scales[:, None], torch.eye(self.in_features))
 
-    @property
-    def initial_spread(self) -> float:
-        """Root mean square of B's entries, most of which are zero."""
-        squares = sum(self.ratio ** (2 * j) for j in range(self.octaves))
-        return math.sqrt(squares / (self.octaves * self.in_features))
-
-    def phase(
-        self, x: Float[Tensor, "*batch in_features"]
-    ) -> Float[Tensor, "*batch {self.fourier_dim//2}"]:
-        """Return 2πBx."""
-        check_input(x, self.in_features, axis=-1, owner="the layer", axis_name="in_features")
-        return project(TWO_PI * x, self.B)
-
     def forward(
         self, x: Float[Tensor, "*batch in_features"]
     ) -> Float[Tensor, "*batch {self.out_features}"]:
         """Return sin(2πBx) ‖ cos(2πBx) ‖ x."""
-        phase = self.phase(x)
-        waves = (phase.sin(), phase.cos())
-        return torch.cat((*waves, x) if self.concat_input else waves, dim=-1)
+        return sin_cos(self.phase(x), x if self.concat_input else None)
 
     def extra_repr(self) -> str:
         """Show the science."""
@@ -80,22 +69,18 @@ class LogUniformFourierFeatures(BasisLayer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogUniformFourier:
+class LogUniformFourier(Front):
     """Front of :class:`LogUniformFourierFeatures`."""
 
-    fourier_dim: int
+    tag: ClassVar[str] = "log-uniform-fourier"
+    fourier_dim: EvenSize
     """Number of features asked for; the real one is 2d·max(1, F // 2d)."""
-    ratio: float = 0.5
+    ratio: Annotated[float, NonNegative("use 0.5, 0.7 or 0.9")] = 0.5
     """c, the step from one frequency to the next (the paper tuned it and does not say)."""
     trainable: bool = True
     """Train B."""
     concat_input: bool = True
     """Append x."""
-
-    def __post_init__(self) -> None:
-        """Check the sizes before anything is built."""
-        settle(self, fourier_dim=check_even_size, ratio=check_scale)
-        settle(self, trainable=check_flag, concat_input=check_flag)
 
     def build(
         self,
@@ -104,10 +89,4 @@ class LogUniformFourier:
         generator: torch.Generator | None = None,  # noqa: ARG002
     ) -> LogUniformFourierFeatures:
         """Return the layer for inputs of this width."""
-        return LogUniformFourierFeatures(
-            in_features,
-            self.fourier_dim,
-            ratio=self.ratio,
-            trainable=self.trainable,
-            concat_input=self.concat_input,
-        )
+        return LogUniformFourierFeatures(in_features, **vars(self))

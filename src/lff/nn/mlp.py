@@ -1,21 +1,25 @@
 """The plain multilayer perceptron: Linear, nonlinearity, …, Linear."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal
 
 import torch
 from torch import nn
 
-from lff.core.checks import check_choice, check_sizes, settle
+from lff.core.checks import Sizes
 from lff.nn.init import LinearInit, linear
+from lff.nn.parts import Front, Trunk
 
 Activation = Literal["relu", "tanh"]
 ACTIVATIONS: dict[Activation, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
 @dataclass(frozen=True)
-class Identity:
-    """No front: the trunk sees x itself."""
+class Identity(Front):
+    """No front: x itself is the trunk's input."""
+
+    tag: ClassVar[str] = "identity"
+    is_layer: ClassVar[bool] = False
 
     def build(
         self,
@@ -28,20 +32,22 @@ class Identity:
 
 
 @dataclass(frozen=True)
-class MLPTrunk:
-    """L_n ∘ τ ∘ … ∘ τ ∘ L_1 with hidden layers of the given widths (Eq. 1)."""
+class LinearTrunk(Trunk):
+    """Fields of the trunks that are made of Linear layers and one nonlinearity."""
 
-    hidden: tuple[int, ...] = (256, 256)
+    hidden: Sizes = (256, 256)
     """Widths of the hidden layers (paper: 2 of 1024 behind Fourier features, else 3)."""
     activation: Activation = "relu"
     """The nonlinearity τ (paper: ReLU for SAC, tanh for PPO)."""
     init: LinearInit = "orthogonal"
     """Orthogonal with zero bias (the paper's code base), or torch's default."""
 
-    def __post_init__(self) -> None:
-        """Check the sizes before anything is built."""
-        settle(self, hidden=check_sizes)
-        check_layers(self.activation, self.init)
+
+@dataclass(frozen=True)
+class MLPTrunk(LinearTrunk):
+    """L_n ∘ τ ∘ … ∘ τ ∘ L_1 with hidden layers of the given widths (Eq. 1)."""
+
+    tag: ClassVar[str] = "mlp"
 
     def build(
         self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
@@ -55,9 +61,3 @@ class MLPTrunk:
             width = next_width
         layers.append(linear(width, out_features, init=self.init, generator=generator))
         return nn.Sequential(*layers)
-
-
-def check_layers(activation: Activation, init: LinearInit) -> None:
-    """Check the choices of a trunk of plain layers."""
-    check_choice("activation", activation, get_args(Activation))
-    check_choice("init", init, get_args(LinearInit))

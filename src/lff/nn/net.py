@@ -7,81 +7,22 @@
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lff.core.checks import check_choice, check_size
-from lff.core.errors import BadInputError, BadTypeError
-from lff.nn.controls import ConstantControl, LinearControl
-from lff.nn.ffn import FFN
+from lff.core.checks import Config, check_size, validate
+from lff.core.errors import BadInputError
 from lff.nn.fourier import Fourier, check_input
-from lff.nn.log_uniform import LogUniformFourier
-from lff.nn.matching import MatchRule, hidden_widths, matched_widths, num_parameters
 from lff.nn.mlp import Activation, Identity, MLPTrunk
-from lff.nn.sine import DeepFourierTrunk, SIRENTrunk
-from lff.nn.skip import ConcatMLPTrunk, D2RLTrunk, SkipBody
+from lff.nn.parts import AnyFront, AnyTrunk
 from lff.nn.traced import run_traced
-
-FrontConfig = Identity | Fourier | LogUniformFourier | LinearControl | ConstantControl | FFN
-MatchedLayers = Literal["plain", "concat", "deep-fourier"]
-ResolvedTrunk = MLPTrunk | ConcatMLPTrunk | DeepFourierTrunk
-
-
-@dataclass(frozen=True, kw_only=True)
-class MatchedMLP:
-    """MLP with as many parameters as another network; widths are resolved in :meth:`build`.
-
-    A front is one layer, so the MLP gets one hidden layer more than ``like.trunk``, with the
-    trunk's widths and nonlinearity; its first width is free and solves count(MLP) = count(like).
-
-    >>> like = NetConfig(front=Fourier(fourier_dim=64, sigma=0.01), trunk=MLPTrunk((256, 256)))
-    >>> MatchedMLP(like=like).resolve(4, 1).hidden
-    (67, 256, 256)
-    """
-
-    tag: ClassVar[str] = "matched-mlp"
-    like: "NetConfig"
-    """The network to be compared with."""
-    rule: MatchRule = "exact"
-    """First width: of equal size, the 1100 of section 5, or the 1024 of the authors' commands."""
-    layers: MatchedLayers = "plain"
-    """Plain MLP; x concatenated once (Fig. 9); or the same widths with sine and cosine."""
-
-    def __post_init__(self) -> None:
-        """Check the choices before anything is built."""
-        check_choice("rule", self.rule, get_args(MatchRule))
-        check_choice("layers", self.layers, get_args(MatchedLayers))
-        if not isinstance(self.like, NetConfig):
-            raise BadTypeError("like", self.like, "a NetConfig", "pass the network to match")
-
-    def resolve(self, in_features: int, out_features: int) -> ResolvedTrunk:
-        """Return the trunk with its widths as numbers."""
-        like = self.like.resolve(in_features, out_features)
-        widths = matched_widths(like, in_features, out_features, rule=self.rule)
-        activation: Activation = getattr(like.trunk, "activation", "relu")
-        if self.layers == "concat":
-            return ConcatMLPTrunk(hidden=widths, activation=activation)
-        if self.layers == "deep-fourier":
-            return DeepFourierTrunk(hidden=tuple(width + width % 2 for width in widths))
-        return MLPTrunk(hidden=widths, activation=activation)
-
-    def build(
-        self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
-    ) -> nn.Sequential | SkipBody:
-        """Return the trunk for inputs of this width."""
-        return self.resolve(in_features, out_features).build(
-            in_features, out_features, generator=generator
-        )
-
-
-TrunkConfig = MLPTrunk | MatchedMLP | ConcatMLPTrunk | D2RLTrunk | SIRENTrunk | DeepFourierTrunk
 
 
 @dataclass(frozen=True)
-class NetConfig:
+class NetConfig(Config):
     """Front and trunk of a network.
 
     >>> NetConfig(front=Fourier(fourier_dim=64, sigma=0.01), trunk=MLPTrunk((32,))).build(3, 1)
@@ -96,31 +37,32 @@ class NetConfig:
     )
     """
 
-    front: FrontConfig = Identity()  # noqa: RUF009  frozen, hence shareable
+    tag: ClassVar[str] = "net"
+    front: AnyFront = Identity()  # noqa: RUF009  frozen, hence shareable
     """How the input is embedded."""
-    trunk: TrunkConfig = MLPTrunk(hidden=(256, 256))  # noqa: RUF009
+    trunk: AnyTrunk = MLPTrunk(hidden=(256, 256))  # noqa: RUF009
     """What is computed from the embedding."""
 
     def __post_init__(self) -> None:
-        """Refuse a class where an instance belongs."""
-        for name, kinds in (("front", FrontConfig), ("trunk", TrunkConfig)):
-            value = getattr(self, name)
-            if not isinstance(value, kinds):
-                names = ", ".join(kind.__name__ for kind in kinds.__args__)
-                raise BadTypeError(name, value, f"one of {names}", "pass an instance of one")
-        if isinstance(self.trunk, MatchedMLP) and not isinstance(self.front, Identity):
-            remedy = "put the front into like, or use another trunk"
-            raise BadInputError("front", self.front, "Identity before a MatchedMLP", remedy)
+        """Check the parts, and that they fit."""
+        validate(self)
+        if self.front.is_layer and not self.trunk.takes_front:
+            name = type(self.trunk).__name__
+            remedy = "use another trunk, or put the front into like"
+            raise BadInputError("front", self.front, f"Identity before a {name}", remedy)
 
     def resolve(self, in_features: int, out_features: int) -> "NetConfig":
-        """Return the same network with the widths of a :class:`MatchedMLP` as numbers."""
-        if isinstance(self.trunk, MatchedMLP):
-            return replace(self, trunk=self.trunk.resolve(in_features, out_features))
-        return self
+        """Return the same network with all widths of the trunk as numbers."""
+        return replace(self, trunk=self.trunk.resolve(in_features, out_features))
 
     def hidden(self, in_features: int, out_features: int) -> tuple[int, ...]:
         """Return the widths of the trunk's hidden layers."""
-        return hidden_widths(self.resolve(in_features, out_features).trunk)
+        trunk = self.trunk.resolve(in_features, out_features)
+        widths: tuple[int, ...] | None = getattr(trunk, "hidden", None)
+        if widths is None:
+            remedy = "give the trunk a field hidden, or state the other network's widths"
+            raise BadInputError("trunk", trunk, "a trunk with hidden widths", remedy)
+        return widths
 
     def build(
         self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
@@ -241,3 +183,8 @@ class MLP(Network):
         first = hidden_dim if first_dim is None else check_size("first_dim", first_dim)
         trunk = MLPTrunk(hidden=(first, *later), activation=activation)
         super().__init__(NetConfig(trunk=trunk), in_features, out_features, generator=generator)
+
+
+def num_parameters(module: nn.Module) -> int:
+    """Return the number of trained parameters; a frozen B is a buffer and does not count."""
+    return sum(parameter.numel() for parameter in module.parameters())

@@ -8,17 +8,19 @@ decides, never the values.
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, cast
+from typing import Annotated, ClassVar, cast
 
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
-from lff.core.checks import check_flag, check_positive, check_size, settle
-from lff.core.errors import BadInputError, BadTypeError
-from lff.nn.fourier import Fourier2d, check_input
+from lff.core.checks import Config, Positive, Size, check_size, validate
+from lff.core.errors import BadInputError
+from lff.nn.fourier import check_input
 from lff.nn.init import linear, orthogonal_
-from lff.nn.matching import num_parameters, solve
+from lff.nn.matched import solve
+from lff.nn.net import num_parameters
+from lff.nn.parts import AnyPixelFront, PixelFront
 
 KERNEL = 3
 FIRST_STRIDE = 2
@@ -28,8 +30,10 @@ MOST_CHUNKS = 4
 
 
 @dataclass(frozen=True)
-class NoFront:
-    """The vanilla encoder: the convolutions see the image itself."""
+class NoFront(PixelFront):
+    """The vanilla encoder: the convolutions take the image itself."""
+
+    tag: ClassVar[str] = "no-front"
 
     def build(
         self,
@@ -42,7 +46,7 @@ class NoFront:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conv1x1:
+class Conv1x1(PixelFront):
     """A 1x1 convolution and ReLU: the CNN baseline with as many parameters as LFF.
 
     :class:`MatchedConv1x1` finds the channels.  The authors' command gives 32 channels and
@@ -50,14 +54,11 @@ class Conv1x1:
     parameters.
     """
 
-    channels: int
+    tag: ClassVar[str] = "conv1x1"
+    channels: Size
     """Output channels."""
-    scale: float = 1.0
+    scale: Annotated[float, Positive()] = 1.0
     """Factor before the ReLU; 2π in the authors' code."""
-
-    def __post_init__(self) -> None:
-        """Check the sizes before anything is built."""
-        settle(self, channels=check_size, scale=check_positive)
 
     def build(
         self, in_channels: int, *, generator: torch.Generator | None = None
@@ -102,19 +103,20 @@ class ConvFeatures2d(nn.Module):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MatchedConv1x1:
+class MatchedConv1x1(PixelFront):
     """The 1x1 convolution that makes an encoder as large as one with the front ``like``.
 
     Front plus first convolution have equal counts; the encoder resolves the channels when built.
     """
 
     tag: ClassVar[str] = "matched-conv1x1"
-    like: "PixelFrontConfig"
+    like: AnyPixelFront
     """The front to be compared with."""
 
     def __post_init__(self) -> None:
         """Refuse a front without parameters."""
-        if isinstance(self.like, NoFront) or not isinstance(self.like, PixelFrontConfig):
+        validate(self)
+        if isinstance(self.like, NoFront):
             remedy = "pass an encoder with a Fourier2d front"
             raise BadInputError("front", self.like, "something to match", remedy)
 
@@ -127,32 +129,32 @@ class MatchedConv1x1:
         )
         return Conv1x1(channels=max(1, solve(goal, small, large)))
 
-
-PixelFrontConfig = NoFront | Conv1x1 | MatchedConv1x1 | Fourier2d
+    def build(
+        self,
+        in_channels: int,  # noqa: ARG002
+        *,
+        generator: torch.Generator | None = None,  # noqa: ARG002
+    ) -> nn.Module:
+        """Refuse: the channels depend on the convolution that follows."""
+        remedy = "build the whole encoder, or call resolve(in_channels, num_filters=...)"
+        raise BadInputError("a MatchedConv1x1", self, "resolved", remedy)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PixelEncoderConfig:
+class PixelEncoderConfig(Config):
     """The encoder of SAC + RAD, with its front."""
 
-    front: PixelFrontConfig = NoFront()
-    """What stands before the convolutions."""
-    feature_dim: int = 50
+    tag: ClassVar[str] = "pixel-encoder"
+    front: AnyPixelFront = NoFront()
+    """The layer before the convolutions."""
+    feature_dim: Size = 50
     """Width of the output."""
-    num_layers: int = 4
+    num_layers: Size = 4
     """Number of 3x3 convolutions."""
-    num_filters: int = 32
+    num_filters: Size = 32
     """Channels of each."""
     output_tanh: bool = False
     """Squash the output (the paper's code base does not)."""
-
-    def __post_init__(self) -> None:
-        """Check the sizes before anything is built."""
-        if not isinstance(self.front, PixelFrontConfig):
-            names = "NoFront, Conv1x1, MatchedConv1x1 or Fourier2d"
-            raise BadTypeError("front", self.front, names, "pass lff.nn.Fourier2d(...), say")
-        settle(self, feature_dim=check_size, num_layers=check_size, num_filters=check_size)
-        settle(self, output_tanh=check_flag)
 
     def build(
         self, obs_shape: tuple[int, int, int], *, generator: torch.Generator | None = None
@@ -161,19 +163,15 @@ class PixelEncoderConfig:
         return PixelEncoder(self, obs_shape, generator=generator)
 
     def resolve(self, in_channels: int) -> "PixelEncoderConfig":
-        """Return the same encoder with the channels of a :class:`MatchedConv1x1` as a number."""
-        return replace(self, front=self._resolved(in_channels))
-
-    def _resolved(self, in_channels: int) -> NoFront | Conv1x1 | Fourier2d:
-        if isinstance(self.front, MatchedConv1x1):
-            return self.front.resolve(in_channels, num_filters=self.num_filters)
-        return self.front
+        """Return the same encoder with all channels of its front as numbers."""
+        front = self.front.resolve(in_channels, num_filters=self.num_filters)
+        return replace(self, front=front)
 
     def build_entrance(
         self, in_channels: int, *, generator: torch.Generator | None = None
     ) -> tuple[nn.Module, nn.Conv2d]:
         """Return the front and the first convolution: what a fair comparison keeps equal."""
-        front = self._resolved(in_channels).build(in_channels, generator=generator)
+        front = self.resolve(in_channels).front.build(in_channels, generator=generator)
         width = getattr(front, "out_channels", in_channels)
         first = _blank_conv(width, self.num_filters, kernel=KERNEL, stride=FIRST_STRIDE)
         orthogonal_(first, generator=generator)
@@ -273,6 +271,7 @@ class PixelMaps(nn.Module):
 class PixelEncoder(PixelMaps):
     """``(*batch, channels, height, width)`` -> ``(*batch, feature_dim)``.
 
+    >>> from lff.nn import Fourier2d
     >>> encoder = PixelEncoderConfig(front=Fourier2d(fourier_dim=16, sigma=0.1)).build((9, 84, 84))
     >>> encoder(torch.zeros(2, 9, 84, 84, dtype=torch.uint8)).shape
     torch.Size([2, 50])

@@ -2,13 +2,15 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lff.core.checks import check_even_size, check_positive, check_sizes, settle
+from lff.core.checks import EvenSize, NonEmpty, Positive, Sizes
 from lff.nn.init import blank_linear, linear
+from lff.nn.parts import Trunk
 
 
 class Sine(nn.Module):
@@ -37,22 +39,19 @@ class SineCosine(nn.Module):
 
 
 @dataclass(frozen=True)
-class SIRENTrunk:
+class SIRENTrunk(Trunk):
     """sin(ω(Wx + b)) in every layer (Sitzmann et al., 2020), with its own initialisation.
 
     First layer U(±1/n), later ones U(±√(6/n)/ω), so that activations keep their spread.
     """
 
-    hidden: tuple[int, ...] = (256, 256)
+    tag: ClassVar[str] = "siren"
+    hidden: Sizes = (256, 256)
     """Widths of the hidden layers."""
-    first_omega: float = 30.0
+    first_omega: Annotated[float, Positive()] = 30.0
     """ω of the first layer: the range of frequencies it starts with."""
-    hidden_omega: float = 30.0
+    hidden_omega: Annotated[float, Positive()] = 30.0
     """ω of the later layers."""
-
-    def __post_init__(self) -> None:
-        """Check the sizes before anything is built."""
-        settle(self, hidden=check_sizes, first_omega=check_positive, hidden_omega=check_positive)
 
     def build(
         self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
@@ -73,20 +72,15 @@ class SIRENTrunk:
 
 
 @dataclass(frozen=True)
-class DeepFourierTrunk:
+class DeepFourierTrunk(Trunk):
     """[sin(z), cos(z)] of z = Wx + b in every layer (Lewandowski et al., 2025).
 
     A layer of width h has h/2 rows in W, so a trunk is about half as large as an MLP's.
     """
 
-    hidden: tuple[int, ...] = (256, 256)
+    tag: ClassVar[str] = "deep-fourier"
+    hidden: Annotated[tuple[EvenSize, ...], NonEmpty()] = (256, 256)
     """Widths of the hidden layers after sin and cos, even."""
-
-    def __post_init__(self) -> None:
-        """Check the sizes before anything is built."""
-        settle(self, hidden=check_sizes)
-        for i, width in enumerate(self.hidden):
-            check_even_size(f"hidden[{i}]", width)
 
     def build(
         self, in_features: int, out_features: int, *, generator: torch.Generator | None = None

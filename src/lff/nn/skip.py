@@ -1,35 +1,25 @@
-"""MLPs that see their input again: once (MLP with concatenation), or in every layer (D2RL)."""
+"""MLPs that take their input again: once (MLP with concatenation), or in every layer (D2RL)."""
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lff.core.checks import check_sizes, settle
-from lff.nn.init import LinearInit, linear
-from lff.nn.mlp import ACTIVATIONS, Activation, check_layers
+from lff.nn.init import linear
+from lff.nn.mlp import ACTIVATIONS, LinearTrunk
 
 
 @dataclass(frozen=True)
-class ConcatMLPTrunk:
+class ConcatMLPTrunk(LinearTrunk):
     """MLP with x concatenated to the first layer's output: the paper's control of Fig. 9.
 
-    It asks whether LFF's gain is only that of handing x on.
+    It tests whether LFF's gain comes from the concatenation of x alone.
     """
 
-    hidden: tuple[int, ...] = (256, 256)
-    """Widths of the hidden layers."""
-    activation: Activation = "relu"
-    """The nonlinearity τ."""
-    init: LinearInit = "orthogonal"
-    """Initialisation of the Linear layers."""
-
-    def __post_init__(self) -> None:
-        """Check the sizes before anything is built."""
-        settle(self, hidden=check_sizes)
-        check_layers(self.activation, self.init)
+    tag: ClassVar[str] = "concat-mlp"
 
     def build(
         self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
@@ -39,20 +29,10 @@ class ConcatMLPTrunk:
 
 
 @dataclass(frozen=True)
-class D2RLTrunk:
+class D2RLTrunk(LinearTrunk):
     """Deep dense architecture of Sinha et al. (2020): x enters every hidden layer anew."""
 
-    hidden: tuple[int, ...] = (256, 256)
-    """Widths of the hidden layers."""
-    activation: Activation = "relu"
-    """The nonlinearity τ."""
-    init: LinearInit = "orthogonal"
-    """Initialisation of the Linear layers."""
-
-    def __post_init__(self) -> None:
-        """Check the sizes before anything is built."""
-        settle(self, hidden=check_sizes)
-        check_layers(self.activation, self.init)
+    tag: ClassVar[str] = "d2rl"
 
     def build(
         self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
@@ -66,12 +46,12 @@ class SkipBody(nn.Module):
     """Linear layers, some of which get x appended to their input.
 
     Layer 0 takes x; layer ``len(hidden)`` is the output layer.  ``skips`` lists the others that
-    see x as well.
+    take x as well.
     """
 
     def __init__(
         self,
-        config: ConcatMLPTrunk | D2RLTrunk,
+        config: LinearTrunk,
         in_features: int,
         out_features: int,
         *,
@@ -103,5 +83,5 @@ class SkipBody(nn.Module):
         return y
 
     def extra_repr(self) -> str:
-        """Show which layers see x."""
+        """Show which layers take x."""
         return f"x_into_layers={list(self.skips)}"

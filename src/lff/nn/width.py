@@ -5,8 +5,8 @@ from typing import get_args
 
 from lff.core.checks import check_choice, check_size
 from lff.core.errors import BadInputError, BadTypeError
-from lff.nn.matching import NAMED_WIDTHS, MatchRule, exact_width, later_widths
-from lff.nn.net import MatchedMLP, NetConfig, Network
+from lff.nn.matched import NAMED_WIDTHS, MatchedMLP, MatchRule, exact_width, later_widths
+from lff.nn.net import NetConfig, Network
 from lff.nn.pixels import MatchedConv1x1, PixelEncoder, PixelEncoderConfig
 
 PIXEL_README_CHANNELS = 32
@@ -56,8 +56,7 @@ def match_width(
     check_choice("choice", choice, get_args(MatchRule))
     if choice != "exact":
         return NAMED_WIDTHS[choice]
-    config = config.resolve(in_features, out_features)
-    later = later_widths(config)
+    later = later_widths(config, in_features, out_features)
     width = exact_width(config, in_features, out_features, later)
     if width < 1:
         constraint = f"larger than an MLP with layers {(1, *later)}"

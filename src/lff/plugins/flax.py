@@ -250,7 +250,7 @@ def _config(given: Any) -> Fourier:
     if not isinstance(given, Mapping):
         remedy = "pass policy_kwargs=dict(fourier=dict(fourier_dim=256, sigma=0.01)), say"
         raise BadTypeError("fourier", given, "a dict or lff.Fourier", remedy)
-    return from_dict(Fourier, {"type": "Fourier", **given})
+    return from_dict(Fourier, {"type": Fourier.tag, **given})
 
 
 def _unpack_policy(policy: Any) -> Parts:

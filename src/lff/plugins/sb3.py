@@ -232,7 +232,7 @@ def _config(kind: type[Config], given: Any) -> Config:
     if not isinstance(given, Mapping):
         remedy = "pass policy_kwargs=dict(fourier=dict(fourier_dim=256, sigma=0.01)), say"
         raise BadTypeError("fourier", given, f"a dict or lff.nn.{kind.__name__}", remedy)
-    return from_dict(kind, {"type": kind.__name__, **given})
+    return from_dict(kind, {"type": kind.tag, **given})
 
 
 def _remember(policy: nn.Module, fourier: Any, networks: Networks) -> None:

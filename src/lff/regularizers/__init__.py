@@ -1,6 +1,8 @@
 """Regularizers that combine with any network and with each other: one file each, config and all."""
 
+from lff.regularizers.base import REGULARIZERS as REGULARIZERS
 from lff.regularizers.base import Regularizer as Regularizer
+from lff.regularizers.base import RegularizerConfig as RegularizerConfig
 from lff.regularizers.base import Rule as Rule
 from lff.regularizers.basis import BasisRule as BasisRule
 from lff.regularizers.combine import check_combination as check_combination
@@ -19,13 +21,3 @@ from lff.regularizers.spectral import SpectralNorm as SpectralNorm
 from lff.regularizers.spectral import power_steps as power_steps
 from lff.regularizers.spectral import spectral_vectors as spectral_vectors
 from lff.regularizers.weight_decay import WeightDecay as WeightDecay
-
-RegularizerConfig = (
-    WeightDecay
-    | BasisRule
-    | Dropout
-    | FunctionalRegularization
-    | SpectralNorm
-    | LayerNorm
-    | SingularValuePenalty
-)

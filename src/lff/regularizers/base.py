@@ -10,17 +10,30 @@ Networks may be plain or stacked by :class:`lff.Ensemble`; a hook sees each plac
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, get_args
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lff.core.checks import check_choice
+from lff.core.checks import Config
+from lff.core.registry import Registry
 from lff.nn import BasisLayer, Ensemble, Network, PixelCritic, PixelHead
 from lff.nn.ensemble import NONLINEARITIES, StackedLinear
 from lff.nn.sine import SineCosine
 
+REGULARIZERS = Registry(
+    "regularizer",
+    {
+        "weight-decay": "lff.regularizers.weight_decay:WeightDecay",
+        "basis-rule": "lff.regularizers.basis:BasisRule",
+        "dropout": "lff.regularizers.dropout:Dropout",
+        "functional": "lff.regularizers.functional:FunctionalRegularization",
+        "spectral-norm": "lff.regularizers.spectral:SpectralNorm",
+        "layer-norm": "lff.regularizers.layer_norm:LayerNorm",
+        "singular-values": "lff.regularizers.singular:SingularValuePenalty",
+    },
+)
 BETA1 = 0.9
 Where = Literal["actor", "critic", "both"]
 Role = Literal["actor", "critic"]
@@ -48,7 +61,7 @@ class Rule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regularizer:
+class Regularizer(Config):
     """The hooks, none of which does anything here."""
 
     turn: ClassVar[int] = 0
@@ -59,10 +72,6 @@ class Regularizer:
     """Whether there is one on the last hidden layer, which SAC does not look at."""
     where: Where = "both"
     """The networks it works on."""
-
-    def __post_init__(self) -> None:
-        """Check the choice of networks."""
-        check_choice("where", self.where, get_args(Where))
 
     def works_on(self, role: Role) -> bool:
         """Tell whether the actor or the critic is meant."""
@@ -86,6 +95,9 @@ class Regularizer:
     def feature_penalty(self, features: Float[Tensor, "critic batch width"]) -> Float[Tensor, ""]:
         """Return what is added to the loss for the input of the last layer."""
         return features.new_zeros(())
+
+
+RegularizerConfig = Annotated[Regularizer, REGULARIZERS]
 
 
 class OwnLinear(nn.Module):

@@ -7,9 +7,9 @@ learning rate of B and not σ that decides how fast the waves grow.  A frozen B 
 """
 
 from dataclasses import dataclass, replace
-from typing import get_args
+from typing import Annotated, ClassVar
 
-from lff.core.checks import check_choice, check_scale
+from lff.core.checks import NonNegative
 from lff.regularizers.base import Kind, Regularizer, Rule
 from lff.regularizers.weight_decay import DecayKind, decayed
 
@@ -18,23 +18,15 @@ from lff.regularizers.weight_decay import DecayKind, decayed
 class BasisRule(Regularizer):
     """Learning rate, decay and anchor of B."""
 
-    lr: float | None = None
+    tag: ClassVar[str] = "basis-rule"
+    lr: Annotated[float, NonNegative("use 1e-4")] | None = None
     """Learning rate of B; None is that of its network."""
-    decay: float = 0.0
+    decay: Annotated[float, NonNegative("use 1e-4")] = 0.0
     """Coefficient of the decay of B."""
     kind: DecayKind = "l2"
     """Its form, as in :class:`WeightDecay`."""
-    anchor: float = 0.0
+    anchor: Annotated[float, NonNegative("use 1")] = 0.0
     """κ of κ‖B - B₀‖²."""
-
-    def __post_init__(self) -> None:
-        """Check the values before anything is built."""
-        super().__post_init__()
-        if self.lr is not None:
-            check_scale("the learning rate of B", self.lr, remedy="use 1e-4")
-        check_scale("the decay of B", self.decay, remedy="use 1e-4")
-        check_scale("the anchor of B", self.anchor, remedy="use 1")
-        check_choice("decay kind", self.kind, get_args(DecayKind))
 
     def rule(self, rule: Rule, kind: Kind) -> Rule:
         """Change the rule of B."""

@@ -10,13 +10,13 @@ dropped: "every nonlinearity in the MLP" (the paper) is read as the trunk.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lff.core.checks import check_flag, check_number
+from lff.core.checks import Interval, validate
 from lff.core.errors import BadInputError
 from lff.regularizers.base import ROLES, Regularizer, Role, members_of, nonlinearities
 
@@ -25,8 +25,9 @@ from lff.regularizers.base import ROLES, Regularizer, Role, members_of, nonlinea
 class Dropout(Regularizer):
     """Units dropped at random in every loss; the paper searches p from 0.05 to 0.2."""
 
+    tag: ClassVar[str] = "dropout"
     turn: ClassVar[int] = 2
-    p: float = 0.05
+    p: Annotated[float, Interval("(0, 1)", "use 0.05, or leave dropout out")] = 0.05
     """Probability that a unit is dropped."""
     in_targets: bool = True
     """Drop in the bootstrap too, in the next action as in the target critics, with own masks."""
@@ -36,11 +37,7 @@ class Dropout(Regularizer):
 
     def __post_init__(self) -> None:
         """Check the values before anything is built."""
-        super().__post_init__()
-        if not 0 < check_number("dropout", self.p) < 1:
-            raise BadInputError("dropout", self.p, "in (0, 1)", "use 0.05, or leave dropout out")
-        check_flag("in_targets", self.in_targets)
-        check_flag("when_acting", self.when_acting)
+        validate(self)
         if self.when_acting and self.where == "critic":
             remedy = "use actor or both, since it is the actor that acts"
             raise BadInputError("where", self.where, "actor or both to drop when acting", remedy)

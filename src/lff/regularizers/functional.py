@@ -9,35 +9,27 @@ so that the penalty is zero as long as the function has not moved.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from jaxtyping import Float
 from torch import Tensor
 
-from lff.core.checks import check_scale, check_size
-from lff.core.errors import BadInputError
-from lff.regularizers.base import Regularizer, Where
+from lff.core.checks import NonNegative, Size
+from lff.regularizers.base import Regularizer
 
 
 @dataclass(frozen=True, kw_only=True)
 class FunctionalRegularization(Regularizer):
     """Bootstrap from the critics, and hold them near a lagging copy of themselves."""
 
+    tag: ClassVar[str] = "functional"
     penalizes: ClassVar[bool] = True
-    where: Where = "critic"
+    where: Literal["critic"] = "critic"
     """The critics; there is nothing to hold in an actor."""
-    kappa: float = 1.0
+    kappa: Annotated[float, NonNegative("use 1")] = 1.0
     """κ, the weight of the penalty (theirs: 1; the LFF paper gives none)."""
-    lag: int = 1_000
+    lag: Size = 1_000
     """T, critic updates between two copies (theirs: 1000)."""
-
-    def __post_init__(self) -> None:
-        """Check the values before anything is built."""
-        super().__post_init__()
-        check_scale("functional", self.kappa, remedy="use 1")
-        check_size("functional lag", self.lag)
-        if self.where != "critic":
-            raise BadInputError("where", self.where, "critic", "it acts on Q-values alone")
 
     def penalty(
         self, q: Float[Tensor, "critic batch"], lagged_q: Float[Tensor, "critic batch"]

@@ -20,6 +20,7 @@ from lff.regularizers.base import Regularizer, linears, members_of, nonlineariti
 class LayerNorm(Regularizer):
     """Normalise every hidden layer over its units, before the nonlinearity."""
 
+    tag: ClassVar[str] = "layer-norm"
     turn: ClassVar[int] = 1
 
     def wrap(self, network: nn.Module, generator: torch.Generator | None = None) -> None:  # noqa: ARG002

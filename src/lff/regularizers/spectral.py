@@ -10,6 +10,7 @@ vectors of its own.  The weight under training is W: decay acts on it, not on WÌ
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -27,6 +28,7 @@ EPS = 1e-12
 class SpectralNorm(Regularizer):
     """Divide the last hidden layer's weight by its largest singular value."""
 
+    tag: ClassVar[str] = "spectral-norm"
     where: Where = "critic"
     """The networks it works on; the paper does not say, the critics are the usual place."""
 

@@ -10,9 +10,9 @@ torch's optimizers do, unless ``biases`` is False.  B has a rule of its own.
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Annotated, ClassVar, Literal
 
-from lff.core.checks import check_choice, check_flag, check_scale
+from lff.core.checks import NonNegative
 from lff.regularizers.base import Kind, Regularizer, Rule
 
 DecayKind = Literal["l2", "decoupled", "l1"]
@@ -22,19 +22,13 @@ DecayKind = Literal["l2", "decoupled", "l1"]
 class WeightDecay(Regularizer):
     """Decay of weights and biases; B is left alone (:class:`BasisRule`)."""
 
-    coefficient: float = 1e-4
+    tag: ClassVar[str] = "weight-decay"
+    coefficient: Annotated[float, NonNegative("use 1e-4")] = 1e-4
     """λ (the paper searches 1e-3, 3e-4, 1e-4, 1e-5)."""
     kind: DecayKind = "l2"
     """Coupled (Adam's own), decoupled (AdamW) or L1."""
     biases: bool = True
     """Decay biases, and scales and shifts of layer norms, as well."""
-
-    def __post_init__(self) -> None:
-        """Check the values before anything is built."""
-        super().__post_init__()
-        check_scale("weight decay", self.coefficient, remedy="use 1e-4")
-        check_choice("decay kind", self.kind, get_args(DecayKind))
-        check_flag("biases", self.biases)
 
     def rule(self, rule: Rule, kind: Kind) -> Rule:
         """Add the decay to the rule of a weight, or of a bias."""

@@ -7,7 +7,7 @@ Q-iteration and the supervised studies are loops around :meth:`Learner.update`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from jaxtyping import Float, Int
@@ -54,7 +54,7 @@ class WithFeatures(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch in"]) -> tuple[Tensor, Tensor]:
         """Return features and output."""
-        *body, head = self.network.trunk  # type: ignore[misc]
+        *body, head = cast(nn.Sequential, self.network.trunk)
         features = self.network.front(x)
         for layer in body:
             features = layer(features)

@@ -19,7 +19,7 @@ from lff.nn import (
     ConcatMLPTrunk,
     ConstantControl,
     Fourier,
-    FrontConfig,
+    Front,
     LinearControl,
     LogUniformFourier,
     MLPTrunk,
@@ -87,7 +87,7 @@ class PPOPreset:
         hidden = (self.hidden_dim,)
         trunk = MLPTrunk(hidden=hidden * self.lff_layers, activation="tanh")
         size, sigma = self.fourier_dim, self.sigma
-        fronts: dict[str, FrontConfig] = {
+        fronts: dict[str, Front] = {
             "lff": Fourier(fourier_dim=size, sigma=sigma),
             "fixed-b": Fourier(fourier_dim=size, sigma=sigma, trainable=False),
             "no-concat": Fourier(fourier_dim=size, sigma=sigma, concat_input=False),

@@ -15,16 +15,16 @@ from lff.nn import (
     FFN,
     ConstantControl,
     Fourier,
-    FrontConfig,
+    Front,
     LinearControl,
     LogUniformFourier,
+    MatchedLayers,
     MatchedMLP,
+    MatchRule,
     MLPTrunk,
     NetConfig,
     count,
 )
-from lff.nn.matching import MatchRule
-from lff.nn.net import MatchedLayers
 
 PresetName = Literal["paper-table", "paper-text", "authors-readme", "laptop"]
 SOURCES: dict[PresetName, str] = {
@@ -81,7 +81,7 @@ class Preset:
         trunk = MLPTrunk(hidden=(self.hidden_dim, self.hidden_dim))
         size, sigma = self.fourier_dim, self.sigma
         lff = NetConfig(Fourier(fourier_dim=size, sigma=sigma), trunk)
-        fronts: dict[str, FrontConfig] = {
+        fronts: dict[str, Front] = {
             "fixed-b": Fourier(fourier_dim=size, sigma=sigma, trainable=False),
             "no-concat": Fourier(fourier_dim=size, sigma=sigma, concat_input=False),
             "log-uniform": LogUniformFourier(fourier_dim=size),

@@ -1,0 +1,114 @@
+"""The MLP of equal size: a baseline whose widths are resolved when it is built.
+
+The count of parameters is affine in the free width w, count(w) = a + b·w, so two counts give the
+exact w.  Counting builds the real networks without storage (torch's meta device), hence holds for
+every front and trunk.
+"""
+
+import functools
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import nn
+
+from lff.nn.mlp import Activation, MLPTrunk
+from lff.nn.net import NetConfig, num_parameters
+from lff.nn.parts import Trunk
+from lff.nn.sine import DeepFourierTrunk
+from lff.nn.skip import ConcatMLPTrunk
+
+MatchRule = Literal["exact", "paper", "readme"]
+MatchedLayers = Literal["plain", "concat", "deep-fourier"]
+NAMED_WIDTHS = {"paper": 1100, "readme": 1024}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchedMLP(Trunk):
+    """MLP with as many parameters as another network.
+
+    A front is one layer, so the MLP gets one hidden layer more than ``like.trunk``, with the
+    trunk's widths and nonlinearity; its first width is free and solves count(MLP) = count(like).
+
+    >>> from lff.nn import Fourier
+    >>> like = NetConfig(front=Fourier(fourier_dim=64, sigma=0.01), trunk=MLPTrunk((256, 256)))
+    >>> MatchedMLP(like=like).resolve(4, 1).hidden
+    (67, 256, 256)
+    """
+
+    tag: ClassVar[str] = "matched-mlp"
+    takes_front: ClassVar[bool] = False
+    like: NetConfig
+    """The network to be compared with."""
+    rule: MatchRule = "exact"
+    """First width: of equal size, the 1100 of section 5, or the 1024 of the authors' commands."""
+    layers: MatchedLayers = "plain"
+    """Plain MLP; x concatenated once (Fig. 9); or the same widths with sine and cosine."""
+
+    def resolve(
+        self, in_features: int, out_features: int
+    ) -> MLPTrunk | ConcatMLPTrunk | DeepFourierTrunk:
+        """Return the trunk with its widths as numbers."""
+        like = self.like.resolve(in_features, out_features)
+        widths = matched_widths(like, in_features, out_features, rule=self.rule)
+        activation: Activation = getattr(like.trunk, "activation", "relu")
+        if self.layers == "concat":
+            return ConcatMLPTrunk(hidden=widths, activation=activation)
+        if self.layers == "deep-fourier":
+            return DeepFourierTrunk(hidden=tuple(width + width % 2 for width in widths))
+        return MLPTrunk(hidden=widths, activation=activation)
+
+    def build(
+        self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
+    ) -> nn.Module:
+        """Return the trunk for inputs of this width."""
+        trunk = self.resolve(in_features, out_features)
+        return trunk.build(in_features, out_features, generator=generator)
+
+
+@functools.lru_cache(maxsize=1024)
+def count(config: NetConfig, in_features: int, out_features: int) -> int:
+    """Return the exact number of parameters of a network, without allocating it."""
+    with torch.device("meta"):
+        return num_parameters(config.build(in_features, out_features))
+
+
+def later_widths(like: NetConfig, in_features: int, out_features: int) -> tuple[int, ...]:
+    """Return the MLP's widths after the free one: a front counts as a layer."""
+    return like.hidden(in_features, out_features)[not like.front.is_layer :]
+
+
+def exact_width(
+    like: NetConfig, in_features: int, out_features: int, later: tuple[int, ...]
+) -> int:
+    """Return the first width of nearest count; below 1 if the later layers alone are larger."""
+    goal, small, large = (
+        count(config, in_features, out_features)
+        for config in (like, *(NetConfig(trunk=MLPTrunk((w, *later))) for w in (1, 2)))
+    )
+    return solve(goal, small, large)
+
+
+def matched_widths(
+    like: NetConfig, in_features: int, out_features: int, *, rule: MatchRule
+) -> tuple[int, ...]:
+    """Return the hidden widths of the MLP that a network is fairly compared with.
+
+    ``exact`` is the width whose count is nearest (off by half a unit's weights at the most, under
+    0.5 % at the sizes that matter).  A network smaller than the later layers alone (deep Fourier
+    features have half the weights) is matched with fewer of them.
+    """
+    later = later_widths(like, in_features, out_features)
+    if rule != "exact":
+        return (NAMED_WIDTHS[rule], *later)
+    for skipped in range(len(later) + 1):
+        width = exact_width(like, in_features, out_features, later[skipped:])
+        if width >= 1:
+            return (width, *later[skipped:])
+    return (1,)
+
+
+def solve(goal: int, at_one: int, at_two: int) -> int:
+    """Return the integer w nearest to the solution of a + b·w = goal, in exact arithmetic."""
+    slope = at_two - at_one
+    return (2 * (goal - at_one) + slope) // (2 * slope) + 1

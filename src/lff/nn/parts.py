@@ -1,0 +1,100 @@
+"""Parts of a network: base classes of fronts and trunks, and the registries of ours.
+
+A part is a frozen dataclass with ``build``.  One of ours is a file in this package and a line in
+its registry; one of yours derives from the same base class in your own package.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Annotated, ClassVar
+
+import torch
+from torch import nn
+
+from lff.core.checks import Config
+from lff.core.registry import Registry
+
+FRONTS = Registry(
+    "front",
+    {
+        "identity": "lff.nn.mlp:Identity",
+        "fourier": "lff.nn.fourier:Fourier",
+        "log-uniform-fourier": "lff.nn.log_uniform:LogUniformFourier",
+        "linear-control": "lff.nn.controls:LinearControl",
+        "constant-control": "lff.nn.controls:ConstantControl",
+        "ffn": "lff.nn.ffn:FFN",
+    },
+)
+TRUNKS = Registry(
+    "trunk",
+    {
+        "mlp": "lff.nn.mlp:MLPTrunk",
+        "matched-mlp": "lff.nn.matched:MatchedMLP",
+        "concat-mlp": "lff.nn.skip:ConcatMLPTrunk",
+        "d2rl": "lff.nn.skip:D2RLTrunk",
+        "siren": "lff.nn.sine:SIRENTrunk",
+        "deep-fourier": "lff.nn.sine:DeepFourierTrunk",
+    },
+)
+PIXEL_FRONTS = Registry(
+    "pixel front",
+    {
+        "no-front": "lff.nn.pixels:NoFront",
+        "conv1x1": "lff.nn.pixels:Conv1x1",
+        "matched-conv1x1": "lff.nn.pixels:MatchedConv1x1",
+        "fourier-2d": "lff.nn.fourier:Fourier2d",
+    },
+)
+
+
+class Embedding(Config, ABC):
+    """Base of fronts."""
+
+    @property
+    def trains_basis(self) -> bool:
+        """Whether the layer has a basis B that is trained."""
+        return bool(getattr(self, "trainable", False))
+
+
+class Front(Embedding):
+    """Config of the layer that embeds the input of a network."""
+
+    is_layer: ClassVar[bool] = True
+    """Whether a matched MLP has a layer in its place."""
+
+    @abstractmethod
+    def build(self, in_features: int, *, generator: torch.Generator | None = None) -> nn.Module:
+        """Return the layer; its ``out_features``, if any, is the width of the embedding."""
+
+
+class Trunk(Config, ABC):
+    """Config of the layers that compute a network's output from the embedding."""
+
+    takes_front: ClassVar[bool] = True
+    """Whether a front may stand before it."""
+
+    def resolve(self, in_features: int, out_features: int) -> "Trunk":  # noqa: ARG002
+        """Return the trunk with all its widths as numbers."""
+        return self
+
+    @abstractmethod
+    def build(
+        self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
+    ) -> nn.Module:
+        """Return the module; the same generator state gives the same weights."""
+
+
+class PixelFront(Embedding):
+    """Config of the layer before the convolutions of an encoder."""
+
+    def resolve(self, in_channels: int, *, num_filters: int) -> "PixelFront":  # noqa: ARG002
+        """Return the front with all its channels as numbers; the next layer has ``num_filters``."""
+        return self
+
+    @abstractmethod
+    def build(self, in_channels: int, *, generator: torch.Generator | None = None) -> nn.Module:
+        """Return the layer; its ``out_channels``, if any, is the width of the embedding."""
+
+
+AnyFront = Annotated[Front, FRONTS]
+AnyTrunk = Annotated[Trunk, TRUNKS]
+AnyPixelFront = Annotated[PixelFront, PIXEL_FRONTS]

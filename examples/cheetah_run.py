@@ -10,7 +10,7 @@ from pathlib import Path
 from running import read_metrics, train_all
 from study import save_table
 
-from lff.figures import draw_curves, new_figure, save_figure
+from lff.report import draw_curves, new_figure, save_figure
 from lff.stats import Row
 from lff.stats.claims import judge_learning
 

@@ -10,7 +10,7 @@ from study import parse_arguments, save_table
 from torch import nn
 
 import lff
-from lff.figures import draw_curves, new_figure, save_figure
+from lff.report import draw_curves, new_figure, save_figure
 from lff.stats import Row
 
 

@@ -16,7 +16,7 @@ from hosts import HOSTS, TASK
 from hosts import run as train
 from study import save_table
 
-from lff.figures import draw_curves, new_figure, save_figure
+from lff.report import draw_curves, new_figure, save_figure
 from lff.stats import Row, read_table, write_table
 from lff.stats.claims import judge_learning
 from lff.stats.curves import RANDOM

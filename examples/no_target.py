@@ -10,7 +10,7 @@ from pathlib import Path
 
 from running import read_metrics, train_all
 
-from lff.figures import color_of, new_figure, save_figure
+from lff.report import color_of, new_figure, save_figure
 
 NETS = {"MLP": "mlp", "LFF": "lff"}
 

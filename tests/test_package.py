@@ -26,7 +26,7 @@ def test_import_takes_torch_and_nothing_heavier(statement):
 
 
 @pytest.mark.parametrize(
-    "room", ["lff.core", "lff.stats", "lff.figures", "lff.report", "lff.store", "lff.runs.read"]
+    "room", ["lff.core", "lff.stats", "lff.report", "lff.store", "lff.runs.read"]
 )
 def test_runs_tables_and_figures_need_no_torch(room):
     assert "torch" not in modules_after(f"import {room}")

@@ -1,7 +1,8 @@
 """The x-axis of a panel says what its steps are."""
 
 from lff.experiments.spec import Panel
-from lff.report.drawing import draw_picture, pictures, power_of_ten
+from lff.report.experiment_figure import draw_panel, task_panels
+from lff.report.style import power_of_ten
 from lff.stats import Metric, Row
 
 ROWS = [
@@ -12,8 +13,8 @@ ROWS = [
 
 
 def axis_of(panel, rows=ROWS):
-    (picture,) = pictures(panel, rows)
-    return draw_picture(picture).axes[0]
+    (one,) = task_panels(panel, rows)
+    return draw_panel(one).axes[0]
 
 
 def test_a_width_on_a_logarithmic_axis():

@@ -70,8 +70,9 @@ def test_stops_of_the_tour_are_within_reach_of_the_sliders():
 
 
 def test_parts_are_package_data():
-    folder = resources.files("lff.report.explorer")
-    for name in (*SCRIPTS, "page.html", "explorer.css"):
+    folder = resources.files("lff.report")
+    for name in (*(f"explorer/{name}" for name in SCRIPTS), "explorer/explorer.css"):
         text = folder.joinpath(name).read_text(encoding="utf-8")
         assert 0 < text.count("\n") <= 400
         assert "</script" not in text
+    assert folder.joinpath("templates/explorer.html").is_file()

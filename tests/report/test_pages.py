@@ -19,7 +19,8 @@ from lff.report import (
     write_site,
 )
 from lff.report.experiment_page import diagnostics
-from lff.report.markup import page, tag
+from lff.report.html import render
+from lff.report.style import BASELINE, DARK, PALETTE
 from lff.report.summaries import number, summarize
 from lff.runs.read import names_of, read_run
 from lff.stats import RETURN, Published, t_interval
@@ -49,13 +50,15 @@ class Seen(HTMLParser):
 def check_safe(text):
     """No script, no handler, no address that leaves the page, no style but the one allowed."""
     seen = Seen(text)
-    assert not {"script", "img", "iframe", "object", "base", "form"} & set(seen.tags)
+    assert not {"script", "iframe", "object", "base", "form"} & set(seen.tags)
     names = {name for name, _ in seen.attributes}
     assert not [name for name in names if name.startswith("on") or name == "style"]
     for name, value in seen.attributes:
-        if name in ("href", "src"):
-            inside = r"#[\w-]+|data:,|data:image/png;base64,[\w+/=]+|[a-z0-9-]+\.html"
+        if name in ("href", "src", "srcset"):
+            inside = r"data:,|data:image/(png|svg\+xml);base64,[\w+/=]+|[a-z0-9-]+\.html"
             assert re.fullmatch(inside, value), value
+    for image in images(text):
+        check_image(image)
     (style,) = re.findall(r"<style>(.*?)</style>", text, flags=re.S)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     assert "http-equiv" in names
@@ -65,6 +68,22 @@ def check_safe(text):
     assert "http://" not in text
     assert "https://" not in text
     return seen
+
+
+def images(text):
+    """Return the figures of a page as SVG, light and dark in turn as they come."""
+    found = re.findall(r'"data:image/svg\+xml;base64,([^"]*)"', text)
+    return [base64.b64decode(data).decode() for data in found]
+
+
+def check_image(svg):
+    """No script, no handler, nothing from elsewhere; names are text."""
+    seen = Seen(svg)
+    assert not {"script", "foreignobject", "a", "iframe"} & set(seen.tags)
+    for name, value in seen.attributes:
+        assert not name.startswith("on")
+        if name.endswith("href"):
+            assert re.fullmatch(r"#\w+|data:image/png;base64,[\w+/=\s]+", value), value
 
 
 @pytest.fixture(scope="module")
@@ -92,9 +111,14 @@ def text(made):
 
 
 def test_strings_are_escaped_as_text_and_as_attribute():
-    assert tag("p", tables.HOSTILE, title=tables.HOSTILE).count("<") == 2
-    assert Seen(tag("p", "x", title=tables.HOSTILE)).attributes == [("title", tables.HOSTILE)]
-    assert check_safe(page(tables.HOSTILE, [tables.HOSTILE])).text.count(tables.HOSTILE) == 2
+    given = {"run": [], "waiting": [], "outcomes": {}}
+    text = render(
+        "index.html", title=tables.HOSTILE, home="index.html", small=tables.HOSTILE, **given
+    )
+    assert check_safe(text).text.count(tables.HOSTILE) == 2
+    text = render("index.html", title="x", home=tables.HOSTILE, small="", **given)
+    assert ("href", tables.HOSTILE) in Seen(text).attributes
+    assert "<script" not in text
 
 
 def test_the_page_tells_question_verdicts_and_origin(text):
@@ -149,13 +173,16 @@ def test_the_same_table_gives_the_same_bytes(made, text):
     assert make_page(*made) == text
 
 
-def test_pictures_follow_the_theme_and_have_ids_of_their_own(text):
-    ids = re.findall(r' id="([^"]+)"', text)
-    assert len(ids) == len(set(ids)) > 10
-    assert set(re.findall(r"url\(#([^)]+)\)", text)) <= set(ids)
-    assert set(re.findall(r'href="#([^"]+)"', text)) <= set(ids)
-    assert "#000000" not in re.sub(r"<style>.*?</style>", "", text, flags=re.S)
-    assert text.count('class="plot"') == 10
+def test_each_figure_has_a_light_and_a_dark_image(text):
+    drawn = images(text)
+    assert text.count('class="plot"') == text.count("<picture>") == 10
+    assert len(drawn) == 20
+    for dark, light in zip(drawn[::2], drawn[1::2], strict=True):
+        colors = [color for color in (*PALETTE, BASELINE) if color.lower() in light]
+        assert len(colors) >= 2
+        assert all(DARK[color] in dark and color.lower() not in dark for color in colors)
+        assert dark.startswith(light[: light.index("<svg ")])
+        assert f'<svg fill="{DARK["#000000"]}" ' in dark  # text, which has no colour of its own
 
 
 def test_hostile_names_stay_names():
@@ -167,6 +194,9 @@ def test_hostile_names_stay_names():
     )
     provenance = {tables.HOSTILE: {tables.HOSTILE: tables.HOSTILE}}
     seen = check_safe(make_page(experiment, rows, provenance=provenance))
+    descriptions = [value for name, value in seen.attributes if name == "alt"]
+    assert all(tables.HOSTILE in words for words in descriptions)
+    assert len(descriptions) == 5
     assert seen.text.count(tables.HOSTILE) >= 12
 
 
@@ -269,10 +299,8 @@ def test_a_run_from_pixels_shows_its_contact_sheet(tmp_path):
     text = run_page([read_run(folder)])
     seen = check_safe(text)
     assert "First observations" in seen.text
-    (source,) = re.findall(r'href="data:image/png;base64,([^"]*)"', text)
+    (source,) = re.findall(r'src="data:image/png;base64,([^"]*)"', text)
     assert base64.b64decode(source) == (folder / FILE).read_bytes()
-    # nine pixels, enlarged by eleven, and a margin; the title stands before three of them
-    assert f'viewBox="0 0 {64 + 3 * (99 + 4)} {99 + 4}"' in text
     (folder / FILE).write_bytes(b"<script>no picture</script>")
     assert "First observations" not in check_safe(run_page([read_run(folder)])).text
 

@@ -12,10 +12,11 @@ from lff.core.errors import BadInputError
 from lff.experiments.jobs.pause import PauseJob
 from lff.experiments.results import gather_fields
 from lff.experiments.spec import Cell, Experiment, Panel, baseline, ours
-from lff.figures import draw_tiles
 from lff.report import draw_experiment, experiment_page
+from lff.report.surfaces import draw_tiles
 from lff.stats import Metric, Row
 from lff.stats.fields import field
+from tests.report.test_pages import images
 
 X = np.linspace(-1, 1, 64)
 GRIDS = {"true Q": X[:, None] * X, "": X[:, None] ** 2 + X}
@@ -111,17 +112,17 @@ def test_a_panel_may_show_some_variants(fields):
         draw_experiment(only, ROWS)
 
 
-def test_a_page_holds_surfaces_as_pictures(fields):
+def test_a_page_holds_surfaces_as_images(fields):
     given = {"scale": "laptop", "provenance": {}, "verdicts": (), "fields": fields}
     text = experiment_page(EXPERIMENT, ROWS, **given)
-    images = re.findall(r"<image ([^>]*)>", text)
-    tiles = [image for image in images if 'image-rendering="pixelated"' in image]
-    assert len(tiles) == 6
-    for image in images:
+    embedded = re.findall(r"<image ([^>]*)>", "".join(images(text)))
+    tiles = [image for image in embedded if "image-rendering:pixelated" in image]
+    assert len(tiles) == 2 * 6  # light and dark
+    for image in embedded:
         (source,) = re.findall(r'href="([^"]*)"', image)
         kind, data = source.split(",")
         assert kind == "data:image/png;base64"
-        assert base64.b64decode(data, validate=True).startswith(b"\x89PNG")
+        assert base64.b64decode("".join(data.split()), validate=True).startswith(b"\x89PNG")
     assert "surface on ridge: true Q, MLP, LFF" in text
     assert "style=" not in text
     words = re.sub(r"<[^>]*>", " ", text)

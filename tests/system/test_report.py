@@ -1,5 +1,7 @@
 """Pages of experiments and runs in a real browser: policy, hostile names, phone, light and dark."""
 
+import base64
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -64,7 +66,9 @@ def test_nothing_runs_loads_or_complains(name, pages, browser):
     assert [url for url in browser.requests if not url.startswith(("file:", "data:"))] == []
     assert browser.evaluate("document.title") != "owned"
     assert browser.evaluate("document.scripts.length") == 0
-    assert browser.evaluate("document.querySelectorAll('img,iframe,object,[style]').length") == 0
+    assert browser.evaluate("document.querySelectorAll('iframe,object,[style]').length") == 0
+    sources = browser.evaluate("[...document.images].map(i => i.currentSrc)")
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in sources)
 
 
 @pytest.mark.parametrize("name", ["hostile", "runs", "index"])
@@ -92,19 +96,22 @@ def test_a_phone_need_not_scroll_sideways(name, pages, browser):
     assert browser.evaluate("document.documentElement.scrollWidth") <= PHONE
     widest = "Math.max(...[...document.querySelectorAll('figure,.scroll,h1,.card')]"
     assert browser.evaluate(f"{widest}.map(e => e.getBoundingClientRect().right))") <= PHONE
-    sizes = (
-        "[...document.querySelectorAll('svg.plot text')].map(t => t.getBoundingClientRect().height)"
-    )
+    scales = "[...document.images].map(i => i.getBoundingClientRect().width / i.naturalWidth)"
     if name in ("experiment", "runs"):
-        assert min(browser.evaluate(sizes)) > 9  # pixels: ticks can be read
+        tick = 8 * 4 / 3  # pixels of 8 points
+        assert tick * min(browser.evaluate(scales)) > 9  # ticks can be read
 
 
-def test_pictures_have_their_lines(pages, browser):
+def test_figures_have_their_lines(pages, browser):
     browser.open(pages["experiment"])
-    widths = "[...document.querySelectorAll('svg.plot')].map(s => s.getBoundingClientRect().width)"
+    widths = "[...document.images].map(i => i.naturalWidth && i.getBoundingClientRect().width)"
     assert [width > 250 for width in browser.evaluate(widths)] == [True] * 10  # 5 panels, 2 tasks
-    drawn = "getComputedStyle(document.querySelector('svg.plot path.s0')).stroke"
+    drawn = "getComputedStyle(document.querySelector('.legend path.s0')).stroke"
     assert browser.evaluate(drawn) == "rgb(0, 114, 178)"
+    for dark, color in ((False, "#0072b2"), (True, "#4aa8e8")):
+        browser.open(pages["experiment"], dark=dark)
+        source = browser.evaluate("document.images[0].currentSrc")
+        assert color in base64.b64decode(source.partition(",")[2]).decode()
 
 
 @pytest.mark.parametrize("name", ["experiment", "runs", "index"])

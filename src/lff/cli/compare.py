@@ -131,7 +131,7 @@ def _finite(value: float | None) -> float | None:
 
 def _draw(found: Sequence[Run], path: Path) -> None:
     try:
-        from lff.figures import draw_curves, new_figure, save_figure
+        from lff.report import draw_curves, new_figure, save_figure
     except ImportError:
         remedy = "pip install 'learned-fourier-features[figures]'"
         raise BadInputError("plot", "no matplotlib", "drawn by matplotlib", remedy) from None

@@ -141,7 +141,7 @@ def plot(
         out: the figure's file; runs/figures/NAME.png if not given.
     """
     from lff.cli.report import published_scores
-    from lff.figures import save_figure
+    from lff.report import save_figure
 
     if out is not None and len(names) != 1:
         raise BadInputError("out", str(out), "given for one experiment", "leave it out")

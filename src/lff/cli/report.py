@@ -157,7 +157,7 @@ def _stem(what: tuple[str, ...]) -> str:
 
 def _need_matplotlib() -> None:
     try:
-        import lff.figures  # noqa: F401
+        import lff.report  # noqa: F401
     except ImportError:
         remedy = "pip install 'learned-fourier-features[figures]'"
         raise BadInputError("report", "no matplotlib", "drawn by matplotlib", remedy) from None

@@ -190,7 +190,7 @@ def _advice(
 
 def _draw(advice: dict[str, SigmaAdvice], path: Path, *, current: float | None) -> None:
     try:
-        from lff.figures.style import PALETTE, new_figure, save_figure
+        from lff.report.style import PALETTE, new_figure, save_figure
     except ImportError as error:
         remedy = "pip install 'learned-fourier-features[figures]'"
         raise BadInputError("plot", str(path), "drawn by matplotlib", remedy) from error

@@ -75,7 +75,7 @@ def _print(found: dict[str, list[Snapshot]]) -> None:
 def draw_spectra(found: dict[str, list[Snapshot]], path: Path) -> Path:
     """Draw spectra before (dotted) and after training, and the roughness of Q over it."""
     try:
-        from lff.figures import color_of, new_figure, save_figure
+        from lff.report import color_of, new_figure, save_figure
     except ImportError as error:
         raise BadInputError("lff spectrum", error.name, "installed", str(error)) from None
     figure, axes = new_figure(3, width=11, height=3.2)

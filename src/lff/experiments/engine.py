@@ -67,7 +67,7 @@ class Result:
 
     def figure(self, *, as_paper: bool = False, published: Sequence[Published] = ()) -> Any:
         """Draw the panels; ``as_paper`` with one standard error instead of intervals."""
-        from lff.report.drawing import draw_experiment
+        from lff.report.experiment_figure import draw_experiment
 
         return draw_experiment(
             self.experiment,

@@ -1,28 +1,26 @@
-"""One page for one experiment: question, verdicts, pictures, numbers, origin."""
+"""One page for one experiment: question, verdicts, figures, numbers, origin."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lff.experiments.spec import SCALES, Claim, Experiment, Judged, Panel, ScaleName
-from lff.report.drawing import DOTTED, POLICIES, draw_picture, legend_names, pictures, variants_of
-from lff.report.markup import Markup, command, gallery, page, section, table, tag
-from lff.report.pictures import inline_svg, swatch
-from lff.report.summaries import number, summarize, values_of
-from lff.report.values import show
+from lff.experiments.spec import SCALES, Experiment, Judged, Panel, ScaleName
+from lff.report.experiment_figure import (
+    POLICIES,
+    draw_panel,
+    legend_names,
+    task_panels,
+    variants_of,
+)
+from lff.report.html import draw, legend_lines, render
+from lff.report.style import DOTTED
+from lff.report.summaries import number, show, summarize, values_of
 from lff.stats import RETURN, Curves, Field, Metric, Published, Row, Statistic
 from lff.store import flat
 
-SYMBOLS = {"confirmed": "✓", "refuted": "✗", "inconclusive at this scale": "?", "no signal": "–"}
-KINDS = {
-    "confirmed": "confirmed",
-    "refuted": "refuted",
-    "inconclusive at this scale": "inconclusive",
-}
-"""Outcomes that have a colour of their own."""
 DIAGNOSTICS = ("lff/", "net/", "train/q_", "eval/q_", "train/target_q")
 """Metrics of jobs that are drawn though no panel asks for them."""
 LOGARITHMIC = ("train/q_max", "_B_std", "_B_norm")
-HEAD = ("variant", "mean", "95 % interval", "IQM", "least", "most", "seeds")
 
 
 def experiment_page(
@@ -44,27 +42,29 @@ def experiment_page(
     """
     end = max((row.step for row in rows), default=0)
     reached = [score for score in published if score.env_steps <= end]  # later ones: a table
-    body = [
-        *_header(experiment, rows, scale, verdicts),
-        _verdicts(experiment.claims, verdicts),
-        _pictures("Curves", experiment.panels, rows, "a", reached, fields),
-        _pictures("Diagnostics", diagnostics(experiment, rows), rows, "b"),
-        _numbers(experiment, rows),
-        _published(rows, published),
-        *([section("Notes", tag("p", experiment.notes))] if experiment.notes else []),
-        _origin(experiment, rows, scale, provenance),
+    groups = [
+        _group("Curves", experiment.panels, rows, reached, fields),
+        _group("Diagnostics", diagnostics(experiment, rows), rows),
     ]
-    return page(f"{experiment.name}: {experiment.title}", body, home=home)
-
-
-def badge(outcome: str) -> Markup:
-    """Return an outcome as a word with its sign; its colour only repeats it."""
-    words = f"{SYMBOLS.get(outcome, '·')} {outcome}"
-    return tag("span", words, class_=f"chip {KINDS.get(outcome, 'silent')}")
+    return render(
+        "experiment.html",
+        title=f"{experiment.name}: {experiment.title}",
+        home=home,
+        experiment=experiment,
+        scale=scale,
+        outcomes=Counter(verdict.outcome for verdict in verdicts),
+        size=_size(rows),
+        small=SCALES[scale] if experiment.is_small(scale) else "",
+        judged=[*zip(experiment.claims, verdicts, strict=True)],
+        groups=[group for group in groups if group["panels"]],
+        numbers=_numbers(experiment, rows),
+        published=_published(rows, published),
+        origin=_origin(experiment, rows, scale, provenance),
+    )
 
 
 def diagnostics(experiment: Experiment, rows: Sequence[Row]) -> list[Panel]:
-    """Return panels for what the table knows of B and Q and no panel shows."""
+    """Return panels for the metrics of B and Q that no panel of the experiment shows."""
     shown = {panel.metric.title for panel in experiment.panels}
     there = {row.metric for row in rows}
     found = []
@@ -78,123 +78,49 @@ def diagnostics(experiment: Experiment, rows: Sequence[Row]) -> list[Panel]:
     return found
 
 
-def legend(entries: Sequence[tuple[str, str, tuple[float, ...]]]) -> Markup:
-    """Return the names of a set of pictures, each with its line."""
-    items = [
-        tag("li", swatch(color, " ".join(f"{3 * d:g}" for d in dash)), name)
-        for name, color, dash in entries
-    ]
-    return tag("ul", *items, class_="legend")
+def _size(rows: Sequence[Row]) -> str:
+    counts = {
+        "variant": len(variants_of(rows)),
+        "task": len({row.task for row in rows}),
+        "seed": len({row.seed for row in rows if row.variant not in POLICIES}),
+    }
+    return ", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items())
 
 
-def small_scale(experiment: Experiment, scale: ScaleName) -> list[Markup]:
-    """Return the warning that a page of a small scale carries."""
-    if not experiment.is_small(scale):
-        return []
-    words = f"Small scale, not the paper's numbers. Scale “{scale}”: {SCALES[scale]}."
-    return [tag("p", words, class_="banner")]
-
-
-def _header(
-    experiment: Experiment, rows: Sequence[Row], scale: ScaleName, verdicts: Sequence[Judged]
-) -> list[Markup]:
-    tasks = len({row.task for row in rows})
-    seeds = len({row.seed for row in rows if row.variant not in POLICIES})
-    variants = len(variants_of(rows))
-    size = f"{_count(variants, 'variant')}, {_count(tasks, 'task')}, {_count(seeds, 'seed')}"
-    chips = [
-        tag("span", experiment.name, class_="chip"),
-        tag("span", f"scale: {scale}", class_="chip"),
-    ]
-    counted = dict.fromkeys(verdict.outcome for verdict in verdicts)
-    for outcome in counted:
-        times = sum(verdict.outcome == outcome for verdict in verdicts)
-        chips.append(badge(outcome) if times == 1 else join_times(outcome, times))
-    return [
-        tag("h1", experiment.title),
-        tag("div", *chips, class_="chips"),
-        tag("p", f"Source: {experiment.source}. Here: {size}.", class_="meta"),
-        *small_scale(experiment, scale),
-    ]
-
-
-def join_times(outcome: str, times: int) -> Markup:
-    """Return an outcome that several claims share."""
-    kind = KINDS.get(outcome, "silent")
-    return tag("span", f"{SYMBOLS.get(outcome, '·')} {times} {outcome}", class_=f"chip {kind}")
-
-
-def _verdicts(claims: Sequence[Claim], verdicts: Sequence[Judged]) -> Markup:
-    cards = []
-    for claim, verdict in zip(claims, verdicts, strict=True):
-        details = [tag("li", line) for line in getattr(verdict, "details", ())]
-        cards.append(
-            tag(
-                "article",
-                tag(
-                    "div",
-                    badge(verdict.outcome),
-                    tag("span", claim.name, class_="chip"),
-                    class_="chips",
-                ),
-                tag("p", claim.text, class_="claim"),
-                tag("p", verdict.because, class_="because"),
-                *([tag("ul", *details)] if details else []),
-                class_="card",
-            )
-        )
-    if not cards:
-        return section("Verdicts", note="No claim is declared for this experiment.")
-    note = "Computed from the table below by a fixed rule; the line under a claim decided it."
-    return section("Verdicts", *cards, note=note)
-
-
-def _pictures(
+def _group(
     title: str,
     panels: Sequence[Panel],
     rows: Sequence[Row],
-    prefix: str,
     published: Sequence[Published] = (),
     fields: Sequence[Field] = (),
-) -> Markup:
-    parts: list[Markup] = []
-    for i, panel in enumerate(panels):
-        figures = [
-            tag(
-                "figure",
-                tag("figcaption", picture.task),
-                inline_svg(draw_picture(picture), label=picture.label, prefix=f"{prefix}{i}-{j}"),
-            )
-            for j, picture in enumerate(pictures(panel, rows, published, fields))
+) -> dict[str, Any]:
+    """Return the figures of some panels by metric, and their legend."""
+    drawn = {
+        panel.metric.title: [
+            draw(draw_panel(one), title=one.task, label=one.label)
+            for one in task_panels(panel, rows, published, fields)
         ]
-        if figures:
-            parts += [tag("h3", panel.metric.title), gallery(figures)]
-    if not parts:
-        return Markup()
+        for panel in panels
+    }
     entries = legend_names(rows)
     if not any(panel.metric.policies for panel in panels):
         entries = [entry for entry in entries if entry[2] != DOTTED]
-    note = (
-        "Lines are means over seeds, bands their 95 % t-intervals; on logarithmic axes both are of "
-        "the logarithms. × on the upper edge: a seed that was not finite there."
-    )
-    return section(title, legend(entries), *parts, note=note)
+    return {
+        "title": title,
+        "panels": {metric: figures for metric, figures in drawn.items() if figures},
+        "legend": legend_lines(entries),
+    }
 
 
-def _numbers(experiment: Experiment, rows: Sequence[Row]) -> Markup:
-    parts: list[Markup] = []
+def _numbers(experiment: Experiment, rows: Sequence[Row]) -> dict[str, list[list[str]]]:
+    """Return the lines of a table for each statistic of each metric."""
     there = {row.metric for row in rows}
-    for metric in experiment.metrics:
-        if metric.title in there:
-            curves = Curves(rows, metric=metric)
-            for words, statistic in _statistics(metric):
-                heading = tag("h3", f"{metric.title}, {words}")
-                parts += [heading, _summary_table(rows, curves, statistic)]
-    note = (
-        "One number per seed, by the rule of the verdicts. The interval is the t-interval of the "
-        "mean, IQM the mean of the middle half of the seeds."
-    )
-    return section("Numbers", *parts, note=note)
+    return {
+        f"{metric.title}, {words}": _summaries(rows, Curves(rows, metric=metric), statistic)
+        for metric in experiment.metrics
+        if metric.title in there
+        for words, statistic in _statistics(metric)
+    }
 
 
 def _statistics(metric: Metric) -> list[tuple[str, Statistic]]:
@@ -203,7 +129,7 @@ def _statistics(metric: Metric) -> list[tuple[str, Statistic]]:
     return [("over training", "max")] if metric.peak else [("at the end", "last")]
 
 
-def _summary_table(rows: Sequence[Row], curves: Curves, statistic: Statistic) -> Markup:
+def _summaries(rows: Sequence[Row], curves: Curves, statistic: Statistic) -> list[list[str]]:
     lines = []
     for task in dict.fromkeys(row.task for row in rows if row.metric == curves.metric.title):
         lines.append([task])
@@ -216,31 +142,25 @@ def _summary_table(rows: Sequence[Row], curves: Curves, statistic: Statistic) ->
             seeds = f"{s.seeds}, {s.lost} not finite" if s.lost else str(s.seeds)
             shown = [number(s.mean), interval, *map(number, (s.iqm, s.least, s.most)), seeds]
             lines.append([variant, *shown])
-    return table(HEAD, lines)
+    return lines
 
 
-def _published(rows: Sequence[Row], published: Sequence[Published]) -> Markup:
-    """Return the scores of others on the experiment's tasks, if it measures returns."""
-    tasks = dict.fromkeys(row.task.rpartition("/")[2] for row in rows if row.metric == RETURN.title)
+def _published(rows: Sequence[Row], published: Sequence[Published]) -> list[list[str]]:
+    """Return published scores on the experiment's tasks, if it measures returns."""
     lines: list[list[str]] = []
-    for task in tasks:
-        own = [score for score in published if score.task == task]
-        lines += [[task]] if own else []
-        for score in own:
+    for task in dict.fromkeys(r.task.rpartition("/")[2] for r in rows if r.metric == RETURN.title):
+        scores = [score for score in published if score.task == task]
+        lines += [[task]] if scores else []
+        for score in scores:
             spread = "–" if score.spread is None else number(score.spread)
             shown = [number(score.score), spread, str(score.seeds)]
             lines.append([score.algorithm, score.source, f"{score.env_steps:,}", *shown])
-    if not lines:
-        return Markup()
-    head = ("algorithm", "source", "environment steps", "return", "std over seeds", "seeds")
-    note = "For orientation: other code, other sizes, and most of them at many more steps."
-    folded = tag("details", tag("summary", "scores and sources"), table(head, lines, words=2))
-    return section("Published by others", folded, note=note)
+    return lines
 
 
 def _origin(
     experiment: Experiment, rows: Sequence[Row], scale: ScaleName, provenance: Mapping[str, Any]
-) -> Markup:
+) -> dict[str, str]:
     seeds = sorted({row.seed for row in rows if row.variant not in POLICIES})
     facts = {
         "experiment": experiment.name,
@@ -249,14 +169,5 @@ def _origin(
         "last step": number(max((row.step for row in rows), default=0)),
         "rows of the table": number(len(rows)),
     }
-    told = {name: show(value) for name, value in flat(provenance).items() if name not in facts}
-    lines = [[name, value] for name, value in (facts | told).items()]
-    return section(
-        "Reproduce",
-        command(f"lff experiment run {experiment.name} --scale {scale}"),
-        table(("what", "value"), lines, words=2),
-    )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    stored = {name: show(value) for name, value in flat(provenance).items() if name not in facts}
+    return facts | stored

@@ -1,7 +1,26 @@
-"""How every page looks: one style sheet, light and dark, for a phone and for a desk."""
+"""Sizes, colours, ticks and files of every figure."""
 
-from lff.figures.style import BASELINE, PALETTE
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from lff.core.errors import BadInputError
+
+try:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, NullFormatter
+except ImportError as error:
+    message = "figures need matplotlib: pip install 'learned-fourier-features[figures]'"
+    raise ImportError(message) from error
+
+# Okabe and Ito's palette, told apart by colour-blind readers too
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+BASELINE = "#6b6b6b"
+"""The MLP is grey in every figure: it is what the others are compared with."""
+PUBLISHED = "#444444"
+"""The colour of published scores."""
 DARK = {
     "#0072B2": "#4aa8e8",
     "#D55E00": "#ff8a3d",
@@ -11,84 +30,121 @@ DARK = {
     "#56B4E9": "#9ad4f5",
     "#000000": "#e8eaed",
     BASELINE: "#a2a6ad",
+    PUBLISHED: "#a2a6ad",
 }
-"""The colours of the figures on a dark ground."""
-COLORS = (*PALETTE, BASELINE)
+"""The colours on a dark background."""
+DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1.5, 1.5), (7, 2, 1.5, 2))
+"""Lengths of dashes and gaps in line widths: they tell variants apart when colours come again."""
+DOTTED = (1.0, 1.8)
+WIDTH, HEIGHT = 3.9, 2.6
+"""Inches of one panel."""
+SETTINGS: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "lff",
+    "text.parse_math": False,  # a name with two dollars is not a formula
+    "axes.unicode_minus": True,
+}
+_POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-_SERIES = "".join(
-    f".s{i}{{stroke:var(--c{i})}}.f{i}{{fill:var(--c{i})}}\n" for i in range(len(COLORS))
-)
-_LIGHT = "".join(f"--c{i}:{color};" for i, color in enumerate(COLORS))
-_DARK = "".join(f"--c{i}:{DARK[color]};" for i, color in enumerate(COLORS))
 
-STYLE = f"""
-:root{{color-scheme:light dark;--ground:#f6f7f9;--card:#fff;--ink:#1b1f24;--soft:#59626e;
---line:#dfe3e8;--link:#0b5cad;--mark:#fff4d6;--yes:#12703f;--yes-bg:#e2f4ea;--no:#a8231f;
---no-bg:#fce8e6;--open:#7a5200;--open-bg:#fdf1d3;--mute:#4b5563;--mute-bg:#e9ecf0;{_LIGHT}}}
-@media (prefers-color-scheme:dark){{
-:root{{--ground:#0f1216;--card:#181c22;--ink:#e8eaed;--soft:#a2abb8;--line:#2d333c;--link:#7db8f5;
---mark:#3a3115;--yes:#6fd79d;--yes-bg:#12301f;--no:#ff9a92;--no-bg:#3b1715;--open:#f0c25c;
---open-bg:#352a0e;--mute:#b9c0cb;--mute-bg:#262c35;{_DARK}}}}}
-*{{box-sizing:border-box}}
-html{{-webkit-text-size-adjust:100%;text-size-adjust:100%}}
-body{{margin:0;background:var(--ground);color:var(--ink);
-font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}}
-main{{max-width:72rem;margin:0 auto;padding:1.5rem 1rem 4rem}}
-nav{{font-size:.9rem}}
-a{{color:var(--link)}}
-h1{{font-size:clamp(1.4rem,1.1rem + 1.6vw,2.1rem);line-height:1.2;margin:.4rem 0 .6rem;
-overflow-wrap:anywhere;text-wrap:balance}}
-h2{{font-size:1.2rem;margin:2.4rem 0 .6rem}}
-h3{{font-size:1rem;margin:1.4rem 0 .5rem;overflow-wrap:anywhere}}
-p{{margin:.4rem 0;max-width:46rem;overflow-wrap:anywhere}}
-.note,.meta,figcaption,.because{{color:var(--soft);font-size:.92rem}}
-.chips{{display:flex;flex-wrap:wrap;gap:.4rem;margin:.6rem 0}}
-.chip{{display:inline-block;border-radius:999px;padding:.1rem .7rem;font-size:.85rem;
-font-weight:600;background:var(--mute-bg);color:var(--mute);overflow-wrap:anywhere}}
-.confirmed{{background:var(--yes-bg);color:var(--yes)}}
-.refuted{{background:var(--no-bg);color:var(--no)}}
-.inconclusive{{background:var(--open-bg);color:var(--open)}}
-.banner{{background:var(--open-bg);color:var(--open);border-radius:.6rem;padding:.6rem .9rem;
-max-width:none;margin:1rem 0}}
-.card{{background:var(--card);border:1px solid var(--line);border-radius:.7rem;padding:.9rem 1rem;
-margin:.7rem 0}}
-.card p{{max-width:none}}
-.card .chips{{margin:0 0 .4rem}}
-.claim{{font-weight:600}}
-.card ul{{margin:.4rem 0 0;padding-left:1.1rem;font-size:.88rem;color:var(--soft);
-overflow-wrap:anywhere}}
-.grid{{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,19rem),1fr));gap:.8rem}}
-.grid.two{{grid-template-columns:repeat(auto-fill,minmax(min(100%,max(19rem,40%)),1fr))}}
-.grid.one{{grid-template-columns:minmax(0,36rem)}}
-figure{{background:var(--card);border:1px solid var(--line);border-radius:.7rem;margin:0;
-padding:.6rem .6rem .3rem;min-width:0}}
-figcaption{{font-weight:600;color:var(--ink);padding:0 .2rem .3rem;overflow-wrap:anywhere}}
-svg.plot{{display:block;width:100%;height:auto;font-family:inherit}}
-svg.plot text{{fill:currentColor}}
-.legend{{display:flex;flex-wrap:wrap;gap:.25rem 1.1rem;margin:.5rem 0 .8rem;padding:0;
-list-style:none;font-size:.9rem}}
-.legend li{{display:flex;align-items:center;gap:.4rem;overflow-wrap:anywhere}}
-.legend svg{{flex:none}}
-.scroll{{overflow-x:auto;max-width:100%;border:1px solid var(--line);border-radius:.7rem;
-background:var(--card);margin:.5rem 0}}
-pre.scroll{{padding:.7rem .9rem;font-size:.88rem}}
-code{{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}}
-table{{border-collapse:collapse;width:100%;font-size:.9rem}}
-th,td{{text-align:left;padding:.38rem .8rem;border-bottom:1px solid var(--line);vertical-align:top}}
-tbody tr:last-child>*{{border-bottom:0}}
-thead th{{color:var(--soft);font-weight:600;white-space:nowrap}}
-tbody th{{font-weight:500;min-width:9rem}}
-.number{{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}}
-td:not(.number){{min-width:8rem}}
-td .chip{{white-space:nowrap}}
-.group th{{background:var(--ground);color:var(--soft);font-weight:600}}
-.card ul.claims{{list-style:none;padding:0;color:inherit;font-size:.95rem}}
-.claims li{{display:flex;flex-wrap:wrap;gap:.2rem .6rem;align-items:baseline;padding:.25rem 0;
-border-top:1px solid var(--line)}}
-.marked>*{{background:var(--mark)}}
-summary{{cursor:pointer;color:var(--link);padding:.3rem 0}}
-footer{{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);
-font-size:.85rem}}
-@media print{{body{{background:none}}figure,.card{{break-inside:avoid}}}}
-{_SERIES}"""
-"""The style sheet; the page's policy allows this one by its hash."""
+def color_of(variant: str, variants: list[str]) -> str:
+    """Return a variant's colour: grey for the MLP, else by its position among the others."""
+    others = [name for name in variants if name != "MLP"]
+    return BASELINE if variant == "MLP" else PALETTE[others.index(variant) % len(PALETTE)]
+
+
+def dash_of(variant: str, variants: list[str]) -> tuple[float, ...]:
+    """Return a variant's dashes: none for the first of each colour."""
+    others = [name for name in variants if name != "MLP"]
+    turn = 0 if variant == "MLP" else others.index(variant) // len(PALETTE)
+    return DASHES[turn % len(DASHES)]
+
+
+def blank_figure(width: float, height: float) -> Figure:
+    """Return a figure without axes; no window, no global state."""
+    figure = Figure(figsize=(width, height), layout="constrained", dpi=150)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def new_figure(
+    columns: int, *, width: float, height: float, ratios: tuple[float, ...] | None = None
+) -> tuple[Figure, list[Any]]:
+    """Return a figure with a row of axes."""
+    if ratios is not None and len(ratios) != columns:
+        raise BadInputError("ratios", ratios, f"{columns} long", "give one width per column")
+    figure = blank_figure(width, height)
+    axes = figure.subplots(1, columns, squeeze=False, width_ratios=ratios)[0]
+    for axis in axes:
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.title.set_fontsize(10)
+    return figure, list(axes)
+
+
+def save_figure(figure: Figure, path: Path) -> Path:
+    """Write the figure, making its folder, and return the path.
+
+    The same figure gives the same file: no software version is written into it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Software": None})
+    return path
+
+
+def dress(axis: Any, *, log: bool = False) -> None:
+    """Remove what is not read, and write numbers short."""
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.grid(axis="y", color=BASELINE, alpha=0.2, linewidth=0.6)
+    axis.tick_params(labelsize=8, length=3)
+    for label in (axis.xaxis.label, axis.yaxis.label):
+        label.set_fontsize(9)
+    if log:
+        log_ticks(axis.yaxis, *axis.get_ylim(), form=power_of_ten)
+    else:
+        plain_ticks(axis.yaxis)
+
+
+def plain_ticks(axis: Any) -> None:
+    """Set about five short ticks at round numbers."""
+    axis.set_major_formatter(FuncFormatter(short_number))
+    axis.set_major_locator(_round_ticks())
+
+
+def log_ticks(axis: Any, low: float, high: float, *, form: Any) -> None:
+    """Set ticks that can be read also where the axis has few powers of ten."""
+    locator: Locator = _round_ticks()
+    if low > 0 and high / low >= 8:
+        locator = LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,), numticks=7)
+    axis.set_major_locator(locator)
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(FuncFormatter(form))
+
+
+def short_number(value: float, _: object = None) -> str:
+    """Write a tick.
+
+    >>> short_number(24000), short_number(1.5e6), short_number(0.25), short_number(-1000)
+    ('24k', '1.5M', '0.25', '−1k')
+    """
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.4g}{letter}".replace("-", "−")
+    return f"{value:.4g}".replace("-", "−")
+
+
+def power_of_ten(value: float, _: object = None) -> str:
+    """Write a tick of a logarithmic axis.
+
+    >>> power_of_ten(100), power_of_ten(1e6), power_of_ten(0.001), power_of_ten(5e-4)
+    ('100', '10⁶', '0.001', '5·10⁻⁴')
+    """
+    if 0.001 <= value < 10_000:
+        return f"{value:.4g}"
+    exponent = int(np.floor(np.log10(value) + 1e-9)) if value > 0 else 0
+    first = f"{value / 10.0**exponent:.3g}" if value > 0 else "1"
+    power = f"10{str(exponent).translate(_POWERS)}"
+    return power if first == "1" else f"{first}·{power}"
+
+
+def _round_ticks() -> MaxNLocator:
+    return MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])

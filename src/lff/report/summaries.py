@@ -1,8 +1,9 @@
-"""Numbers for the tables of a page: what each variant came to, over seeds."""
+"""Numbers and values in the tables of a page."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -54,16 +55,38 @@ def values_of(curves: Curves, variant: str, task: str, statistic: Statistic) -> 
     return [curves.statistic(variant, task, s, statistic) for s in curves.seeds(variant, task)]
 
 
-def number(value: float) -> str:
+def number(value: float | None) -> str:
     """Write a number for people.
 
-    >>> number(1234.5678), number(0.00012345), number(float("inf")), number(float("nan"))
+    >>> number(1234.5678), number(0.00012345), number(float("inf")), number(None)
     ('1,235', '0.0001234', '∞', '–')
     """
-    if math.isnan(value):
+    if value is None or math.isnan(value):
         return "–"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     size = abs(value)
     text = f"{value:,.0f}" if 1000 <= size < 1e7 else f"{value:.4g}"
     return text.replace("e+0", "e").replace("e-0", "e-").replace("-", "−")
+
+
+def show(value: Any) -> str:
+    """Write a value.
+
+    >>> show([8, 8]), show(True), show(None), show(1000000), show(0.0003)
+    ('8, 8', 'yes', '–', '1,000,000', '0.0003')
+    """
+    match value:
+        case None:
+            return "–"
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case float():
+            return f"{value:g}"
+        case list() | tuple():
+            return ", ".join(map(show, value)) or "none"
+        case _ if isinstance(value, Mapping):
+            return ", ".join(f"{key} {show(inner)}" for key, inner in value.items()) or "none"
+    return str(value)

@@ -1,13 +1,13 @@
-"""Scores of others, drawn into our curves."""
+"""Published scores of other code, drawn beside curves."""
 
 from collections.abc import Sequence
 from itertools import cycle
 from typing import Any
 
+from lff.report.style import PUBLISHED
 from lff.stats import Published
 
 MARKERS = "osD^v"
-INK = "#444444"
 
 
 def draw_published(axis: Any, scores: Sequence[Published], *, task: str, until: float) -> None:
@@ -22,7 +22,7 @@ def draw_published(axis: Any, scores: Sequence[Published], *, task: str, until: 
     for name, marker in zip(algorithms, cycle(MARKERS), strict=False):
         theirs = sorted((s for s in own if s.algorithm == name), key=lambda s: s.env_steps)
         reached = [s for s in theirs if s.env_steps <= until]
-        style = {"color": INK, "marker": marker, "markerfacecolor": "white", "markersize": 5}
+        style = {"color": PUBLISHED, "marker": marker, "markerfacecolor": "white", "markersize": 5}
         if reached:
             axis.errorbar(
                 [s.env_steps for s in reached],
@@ -36,7 +36,7 @@ def draw_published(axis: Any, scores: Sequence[Published], *, task: str, until: 
             )
         else:
             label = f"{name} at {theirs[0].env_steps:,} (published)"
-            axis.axhline(theirs[0].score, color=INK, linestyle=":", linewidth=1)
+            axis.axhline(theirs[0].score, color=PUBLISHED, linestyle=":", linewidth=1)
             axis.plot([until], [theirs[0].score], linestyle=":", label=label, **style)
     title = axis.get_legend().get_title().get_text() if axis.get_legend() else None
     legend = axis.legend(fontsize=8, title=title, title_fontsize=8, alignment="left")

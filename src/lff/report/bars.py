@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from lff.figures.curves import center_and_band
-from lff.figures.style import color_of, dash_of
+from lff.report.curves import center_and_band
+from lff.report.style import color_of, dash_of
 
 
 def draw_bars(

@@ -1,4 +1,4 @@
-"""The pictures of an experiment, from its table alone: a row for a panel, a column for a task."""
+"""Figures of an experiment, from its table alone: a row for a panel, a column for a task."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,45 +7,45 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, NullFormatter
 
 from lff.core.errors import BadInputError
 from lff.experiments.spec import Experiment, Panel
-from lff.figures import (
+from lff.report.bars import draw_bars, draw_histograms
+from lff.report.curves import draw_curves
+from lff.report.published import draw_published
+from lff.report.style import (
+    BASELINE,
+    DOTTED,
+    HEIGHT,
+    SETTINGS,
+    WIDTH,
+    blank_figure,
     color_of,
     dash_of,
-    draw_bars,
-    draw_curves,
-    draw_histograms,
-    draw_published,
-    draw_tiles,
-    tile_shape,
+    dress,
+    log_ticks,
+    plain_ticks,
+    short_number,
 )
-from lff.figures.style import BASELINE
-from lff.report.pictures import SETTINGS
 from lff.report.summaries import values_of
+from lff.report.surfaces import draw_tiles, tile_shape
 from lff.stats import RANDOM, ZERO, Curves, Field, Published, Row
 from lff.stats.fields import of_panel
 
 POLICIES = (RANDOM, ZERO)
 """Variants of a table that learn nothing: floors to compare with."""
-DOTTED = (1.0, 1.8)
-WIDTH, HEIGHT = 3.9, 2.6
-"""Inches of one picture."""
 NARROWEST = 5.5
 """Inches of a figure: its legend must fit."""
 ACROSS = 4
 """Tasks side by side; further ones are a block of rows below."""
 TILE = 1.1
 """Inches that a row of four surfaces is high."""
-_POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
-class Picture:
+class TaskPanel:
     """One panel of one task."""
 
     panel: Panel
@@ -63,7 +63,7 @@ class Picture:
 
     @property
     def label(self) -> str:
-        """What is to be seen, in words."""
+        """Description for readers who cannot see the figure."""
         return f"{self.panel.metric.title} on {self.task}: {', '.join(self.variants)}"
 
     @property
@@ -97,11 +97,9 @@ class Picture:
                 axis.set_xlabel(panel.x or _steps_label(self.task))
                 if panel.log_x:
                     axis.set_xscale("log")
-                    axis.xaxis.set_major_locator(_log_locator(*axis.get_xlim()))
-                    axis.xaxis.set_minor_formatter(NullFormatter())
+                    log_ticks(axis.xaxis, *axis.get_xlim(), form=short_number)
                 else:
-                    axis.xaxis.set_major_locator(round_ticks())
-                axis.xaxis.set_major_formatter(FuncFormatter(short_number))
+                    plain_ticks(axis.xaxis)
             case "bars":
                 curves = Curves(rows, metric=panel.metric)
                 ends = {n: values_of(curves, n, self.task, "last") for n in self.variants}
@@ -124,11 +122,8 @@ class Picture:
         dress(axis, log=panel.log)
 
     def _lines(self, axis: Any) -> None:
-        floor = [
-            r.value
-            for r in self.rows
-            if r.variant == RANDOM and r.metric == self.panel.metric.title
-        ]
+        title = self.panel.metric.title
+        floor = [r.value for r in self.rows if r.variant == RANDOM and r.metric == title]
         finite = [value for value in floor if np.isfinite(value)]
         if finite:
             axis.axhline(np.mean(finite), color=BASELINE, linewidth=1.2, linestyle=(0, DOTTED))
@@ -146,7 +141,7 @@ class Picture:
             )
 
     def _others(self, axis: Any) -> None:
-        """Draw scores of others, with a legend of their own: those of the variants is shared."""
+        """Draw published scores, with a legend of their own: that of the variants is shared."""
         draw_published(
             axis, self.published, task=self.task, until=max(row.step for row in self.rows)
         )
@@ -157,13 +152,13 @@ class Picture:
             axis.legend(*zip(*theirs, strict=True), frameon=False, fontsize=7, loc="best")
 
 
-def pictures(
+def task_panels(
     panel: Panel,
     rows: Sequence[Row],
     published: Sequence[Published] = (),
     fields: Sequence[Field] = (),
-) -> list[Picture]:
-    """Return a panel's pictures, one for each task that has its metric."""
+) -> list[TaskPanel]:
+    """Return a panel for each task that has its metric."""
     if panel.kind == "grid":
         return _surfaces(panel, rows, fields)
     scores = tuple(published) if panel.metric.policies and panel.kind == "curves" else ()
@@ -177,12 +172,12 @@ def pictures(
         names = {row.variant for row in there}
         drawn = tuple(name for name in panel.variants or among if name in names)
         if drawn:
-            found.append(Picture(panel, task, tuple(there), drawn, among, scores))
+            found.append(TaskPanel(panel, task, tuple(there), drawn, among, scores))
     return found
 
 
-def _surfaces(panel: Panel, rows: Sequence[Row], fields: Sequence[Field]) -> list[Picture]:
-    """Return a picture of each task that has surfaces for the panel."""
+def _surfaces(panel: Panel, rows: Sequence[Row], fields: Sequence[Field]) -> list[TaskPanel]:
+    """Return a panel for each task that has surfaces for it."""
     among = tuple(variants_of(rows))
     found = []
     for task in dict.fromkeys(one.task for one in fields):
@@ -193,7 +188,7 @@ def _surfaces(panel: Panel, rows: Sequence[Row], fields: Sequence[Field]) -> lis
         )
         if shown:
             titles = tuple(one.title for one in shown)
-            found.append(Picture(panel, task, (), titles, among, fields=shown))
+            found.append(TaskPanel(panel, task, (), titles, among, fields=shown))
     return found
 
 
@@ -212,7 +207,7 @@ def draw_experiment(
     Bands are 95 % t-intervals over seeds; ``as_paper`` draws one standard error instead.
     ``published``: scores of others to draw beside the returns; ``fields``: surfaces.
     """
-    found = {panel: pictures(panel, rows, published, fields) for panel in experiment.panels}
+    found = {panel: task_panels(panel, rows, published, fields) for panel in experiment.panels}
     found = {panel: drawn for panel, drawn in found.items() if drawn}
     if not found:
         remedy = f"make its table: lff experiment run {experiment.name}"
@@ -223,13 +218,12 @@ def draw_experiment(
         columns = len(blocks[0])
         width = max(WIDTH * columns, NARROWEST)
         heights = [
-            max(picture.height for picture in drawn)
+            max(one.height for one in drawn)
             * (width / columns / WIDTH if panel.kind == "grid" else 1)  # tiles stay square
             for panel, drawn in found.items()
         ]
         size = (width, sum(heights) * len(blocks) + 0.9)
-        figure = Figure(figsize=size, layout="constrained", dpi=150)
-        FigureCanvasAgg(figure)
+        figure = blank_figure(*size)
         axes = figure.subplots(
             len(found) * len(blocks), columns, squeeze=False, height_ratios=heights * len(blocks)
         )
@@ -245,10 +239,10 @@ def draw_experiment(
 
 
 def _draw_line(
-    line: Sequence[Any], tasks: Sequence[str], drawn: Sequence[Picture], *, as_paper: bool
+    line: Sequence[Any], tasks: Sequence[str], drawn: Sequence[TaskPanel], *, as_paper: bool
 ) -> None:
     """Draw one panel of some tasks side by side."""
-    by_task = {picture.task: picture for picture in drawn}
+    by_task = {one.task: one for one in drawn}
     for axis, task in zip_longest(line, tasks):
         if task in by_task:
             by_task[task].draw(axis, as_paper=as_paper)
@@ -268,45 +262,16 @@ def _heights(rows: Sequence[Row], variant: str, part: str) -> tuple[Any, list[fl
     return np.linspace(-1, 1, len(own)), [own[i] for i in sorted(own)]
 
 
-def draw_picture(picture: Picture, *, as_paper: bool = False) -> Figure:
+def draw_panel(panel: TaskPanel) -> Figure:
     """Draw one panel of one task alone."""
     with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(WIDTH, picture.height), layout="constrained", dpi=150)
-        FigureCanvasAgg(figure)
-        picture.draw(figure.subplots(), as_paper=as_paper)
+        figure = blank_figure(WIDTH, panel.height)
+        panel.draw(figure.subplots())
     return figure
 
 
-def dress(axis: Any, *, log: bool = False) -> None:
-    """Take away what nobody reads, and write numbers short."""
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.grid(axis="y", color=BASELINE, alpha=0.2, linewidth=0.6)
-    axis.tick_params(labelsize=8, length=3)
-    for label in (axis.xaxis.label, axis.yaxis.label):
-        label.set_fontsize(9)
-    if log:
-        axis.yaxis.set_major_locator(_log_locator(*axis.get_ylim()))
-        axis.yaxis.set_minor_formatter(NullFormatter())
-        axis.yaxis.set_major_formatter(FuncFormatter(power_of_ten))
-    else:
-        axis.yaxis.set_major_formatter(FuncFormatter(short_number))
-        axis.yaxis.set_major_locator(round_ticks())
-
-
-def round_ticks() -> MaxNLocator:
-    """Return about five ticks at round numbers."""
-    return MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
-
-
-def _log_locator(low: float, high: float) -> Locator:
-    """Return ticks that can be read also where the axis has few powers of ten."""
-    if low <= 0 or high / low < 8:
-        return round_ticks()
-    return LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,), numticks=7)
-
-
 def legend_names(rows: Sequence[Row]) -> list[tuple[str, str, tuple[float, ...]]]:
-    """Return name, colour and dashes of what the pictures of a table show."""
+    """Return name, colour and dashes of the lines of a table's figures."""
     names = variants_of(rows)
     found = [(name, color_of(name, names), dash_of(name, names)) for name in names]
     if any(row.variant == RANDOM for row in rows):
@@ -317,32 +282,6 @@ def legend_names(rows: Sequence[Row]) -> list[tuple[str, str, tuple[float, ...]]
 def variants_of(rows: Sequence[Row]) -> list[str]:
     """Return the variants of a table in its order, without the policies that learn nothing."""
     return [name for name in dict.fromkeys(row.variant for row in rows) if name not in POLICIES]
-
-
-def short_number(value: float, _: object = None) -> str:
-    """Write a tick.
-
-    >>> short_number(24000), short_number(1.5e6), short_number(0.25), short_number(-1000)
-    ('24k', '1.5M', '0.25', '−1k')
-    """
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:.4g}{letter}".replace("-", "−")
-    return f"{value:.4g}".replace("-", "−")
-
-
-def power_of_ten(value: float, _: object = None) -> str:
-    """Write a tick of a logarithmic axis.
-
-    >>> power_of_ten(100), power_of_ten(1e6), power_of_ten(0.001), power_of_ten(5e-4)
-    ('100', '10⁶', '0.001', '5·10⁻⁴')
-    """
-    if 0.001 <= value < 10_000:
-        return f"{value:.4g}"
-    exponent = int(np.floor(np.log10(value) + 1e-9)) if value > 0 else 0
-    first = f"{value / 10.0**exponent:.3g}" if value > 0 else "1"
-    power = f"10{str(exponent).translate(_POWERS)}"
-    return power if first == "1" else f"{first}·{power}"
 
 
 def _legend(figure: Figure, rows: Sequence[Row]) -> None:

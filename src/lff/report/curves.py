@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lff.figures.style import color_of, dash_of
+from lff.report.style import color_of, dash_of
 from lff.stats import Curves, Metric, Row, stratified_bootstrap, t_interval
 
 FEW = 3

@@ -1,4 +1,4 @@
-"""The pictures of runs: returns with their episodes, what Q, B and the features came to."""
+"""Figures of runs: returns with their episodes, Q-values, B and features."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -7,23 +7,29 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 
-from lff.figures import color_of, dash_of, draw_curves, draw_histograms
-from lff.figures.style import BASELINE
-from lff.report.drawing import DOTTED, HEIGHT, WIDTH, dress, round_ticks, short_number
-from lff.report.pictures import SETTINGS
-from lff.runs.read import Run, as_number
+from lff.report.bars import draw_histograms
+from lff.report.curves import draw_curves
+from lff.report.style import (
+    BASELINE,
+    DOTTED,
+    HEIGHT,
+    SETTINGS,
+    WIDTH,
+    blank_figure,
+    color_of,
+    dash_of,
+    dress,
+    plain_ticks,
+)
+from lff.runs.read import RETURN, Run, as_number
 from lff.stats import Row
-
-RETURN = "eval/return"
 
 
 @dataclass(frozen=True)
 class Chart:
-    """One picture over all runs."""
+    """One figure over all runs."""
 
     title: str
     metric: str
@@ -98,7 +104,7 @@ GROUPS = (
 
 
 def has_data(chart: Chart, runs: Sequence[Run]) -> bool:
-    """Tell whether any run measured what a chart shows."""
+    """Return whether any run has the chart's metric."""
     name = f"{chart.metric}_q50" if chart.kind == "phase" else chart.metric
     return any(row.get(name) is not None for run in runs for row in run.rows)
 
@@ -112,15 +118,13 @@ def draw_chart(chart: Chart, runs: Sequence[Run]) -> Figure:
         "histogram": _histograms,
     }
     with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained", dpi=150)
-        FigureCanvasAgg(figure)
+        figure = blank_figure(WIDTH, HEIGHT)
         axis = figure.subplots()
         kinds[chart.kind](axis, chart, runs)
         axis.set_ylabel("")
         if chart.kind != "histogram":
             axis.set_xlabel("environment steps")
-            axis.xaxis.set_major_locator(round_ticks())
-            axis.xaxis.set_major_formatter(FuncFormatter(short_number))
+            plain_ticks(axis.xaxis)
         dress(axis, log=chart.log)
     return figure
 

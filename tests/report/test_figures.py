@@ -2,14 +2,8 @@ import numpy as np
 import pytest
 
 from lff.core import BadInputError
-from lff.figures import (
-    color_of,
-    draw_curves,
-    draw_grids,
-    draw_published,
-    new_figure,
-    save_figure,
-)
+from lff.report import color_of, draw_curves, new_figure, save_figure
+from lff.report.published import draw_published
 from lff.stats import Published, Row, paired_t_interval, stratified_bootstrap
 
 ROWS = [
@@ -129,16 +123,6 @@ def test_the_mlp_is_grey_everywhere_and_others_differ():
     colors = [color_of(name, names) for name in names]
     assert colors[0] == color_of("MLP", ["MLP"])
     assert len(set(colors)) == 3
-
-
-def test_grids_share_one_scale_and_orientation():
-    figure, axes = new_figure(2, width=4, height=2)
-    grid = np.arange(6.0).reshape(2, 3)
-    draw_grids(axes, {"a": grid, "b": -grid}, low=-1, high=5)
-    images = [axis.images[0] for axis in axes]
-    assert {image.get_clim() for image in images} == {(-1, 5)}
-    np.testing.assert_array_equal(images[0].get_array(), grid.T)
-    assert len(figure.axes) == 3
 
 
 def test_same_figure_same_bytes(tmp_path):

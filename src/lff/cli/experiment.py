@@ -67,6 +67,8 @@ def run(
     if not names:
         remedy = "name one: lff experiment list"
         raise BadInputError("experiments", names, "one or more names", remedy)
+    if workers is not None and workers < 1:
+        raise BadInputError("workers", workers, "1 or more", "leave it out for all cores")
     say = Console(stderr=True, highlight=False, soft_wrap=True, markup=False).print
     with bars(dir) as show:
         made = run_all(

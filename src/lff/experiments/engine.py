@@ -92,7 +92,8 @@ def run(
     Args:
         name: as in ``lff experiment list``, or ``package.module:NAME``, or the experiment.
         scale: smoke, laptop or paper.
-        workers: jobs at a time; as many as there are cores if None.
+        workers: processes, one job each at a time; as many as there are cores if None. 0 runs the
+            jobs in this process, for a notebook or a debugger.
         dir: where jobs keep their files; shared by all experiments.
         results: where tables and the records of jobs go.
         ray: run the jobs on Ray: "here", or the address of a cluster.
@@ -124,8 +125,9 @@ def run_all(
     """Run the jobs of several experiments as one sweep; ``shard`` (i, n) takes every n-th job."""
     experiments = [find_experiment(name) if isinstance(name, str) else name for name in names]
     cores = len(os.sched_getaffinity(0))
-    if workers is not None and workers < 1:
-        raise BadInputError("workers", workers, "1 or more", f"leave it out for {cores}")
+    workers = cores if workers is None else workers
+    if workers < 0:
+        raise BadInputError("workers", workers, "0 or more", f"leave it out for {cores}")
     sweep = Sweep(experiments, scale, dir=dir, results=results)
     mine = [*sweep.jobs][shard[0] :: shard[1]]
     waiting = [digest for digest in mine if digest not in sweep.finished]
@@ -137,9 +139,9 @@ def run_all(
         tasks = launch_jobs(
             [sweep.jobs[digest] for digest in waiting],
             dir,
-            workers=workers or cores,
+            workers=workers,
             ray=ray,
-            show=sweep.watch(workers or cores, show),
+            show=sweep.watch(workers, show),
         )
         sweep.gather()
         check_tasks(tasks, dir, say)

@@ -68,19 +68,31 @@ Show = Callable[[Sequence[Task]], None]
 def launch(
     jobs: Sequence[Any], root: Path, *, workers: int, show: Show | None = None
 ) -> list[Task]:
-    """Run jobs below ``root/jobs``, so many at a time; return what became of each.
+    """Run jobs below ``root/jobs``, so many at a time; return the state of each.
+
+    With 0 workers they run in this process, one after the other, and an error is raised.
 
     Raises:
-        InterruptedRunError: a signal came; every running job has been told to write a checkpoint.
+        InterruptedRunError: a signal came; every running job was asked to write a checkpoint.
     """
-    pool = Pool(workers)
     tasks = [Task(digest, job) for digest, job in unique(jobs).items()]
     for task in tasks:
         if (root / "jobs" / task.digest / OUTCOME).exists():
             task.state = "done"
-    with pool:
-        _run(pool, tasks, root, show or (lambda _: None))
+    if workers == 0:
+        _run_here(tasks, root)
+    else:
+        with Pool(workers) as pool:
+            _run(pool, tasks, root, show or (lambda _: None))
     return tasks
+
+
+def _run_here(tasks: Sequence[Task], root: Path) -> None:
+    from lff.launch.worker import run_here  # torch, which a launcher of processes does not need
+
+    for task in tasks:
+        run_here(task.job, root / "jobs" / task.digest)
+        task.state = "done"
 
 
 def unique(jobs: Sequence[Any]) -> dict[str, Any]:

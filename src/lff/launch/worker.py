@@ -1,7 +1,7 @@
-"""Runs one job in its directory; the same code under every launcher.
+"""Worker: runs one job in its directory; the same code under every launcher.
 
 A job's directory is named by its digest.  ``outcome.json`` is written last: a directory that has it
-is done for good, any other is run again and goes on where it stopped.
+is finished, any other is run again and continues from its checkpoint.
 
     python -m lff.launch.worker          reads jobs as JSON lines, answers with one line each
 """
@@ -21,7 +21,7 @@ from typing import Any
 from lff.core.config import to_dict
 from lff.core.errors import RunError
 from lff.core.exit_codes import ExitCode, exit_code
-from lff.launch.job import DIVERGED, has_diverged, job_from_dict
+from lff.launch.job import DIVERGED, Job, has_diverged, job_from_dict
 from lff.launch.records import JOB, LOG, OUTCOME, PROGRESS, TABLE, origin, table_bytes
 from lff.store import RunLock, write_bytes, write_json
 from lff.training import versions
@@ -42,7 +42,7 @@ def run_job(data: Mapping[str, Any], folder: Path, *, trust: Collection[str] = (
     with (folder / LOG).open("a", buffering=1) as log:
         try:
             with redirect_stdout(log), redirect_stderr(log), RunLock(folder):
-                _run(data, folder, trust)
+                _run(job_from_dict(data, trust=trust), folder)
         except RunError as error:
             print(error, file=log)
             return exit_code(error)
@@ -52,10 +52,18 @@ def run_job(data: Mapping[str, Any], folder: Path, *, trust: Collection[str] = (
     return ExitCode.OK
 
 
-def _run(data: Mapping[str, Any], folder: Path, trust: Collection[str]) -> None:
+def run_here(job: Job, folder: Path) -> int:
+    """Run a job in this process, as for a notebook or a debugger; its errors are raised."""
+    if not (folder / OUTCOME).exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with RunLock(folder):
+            _run(job, folder)
+    return ExitCode.OK
+
+
+def _run(job: Job, folder: Path) -> None:
     if (folder / OUTCOME).exists():  # another launcher was faster
         return
-    job = job_from_dict(data, trust=trust)
     write_json(folder / JOB, to_dict(job))
     progress = _Progress(folder)
     rows = list(job.run(folder, progress.report))

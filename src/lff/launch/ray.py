@@ -1,29 +1,32 @@
 """Jobs on Ray: on this machine, or on a cluster whose nodes share the folder of the results.
 
-A job is a Ray task that is given two strings, the job as JSON and its folder, and returns an exit
-code; nothing of ours is pickled.  When a worker or a node dies, Ray starts the task elsewhere and
-it goes on from its checkpoint.  A cluster that is started here listens on 127.0.0.1 alone, wants a
-token that nobody is told, and is gone at the end.
+A job is a Ray task that is given strings: the job as JSON, its folder, the packages of the user's
+own classes, and returns an exit code; nothing of ours is pickled.  When a worker or a node dies,
+Ray starts the task elsewhere and it continues from its checkpoint.  A cluster that is started here
+listens on 127.0.0.1 alone, asks for a token that lies in a private folder, and ends with the jobs.
 """
 
+import atexit
+import functools
+import importlib.util
 import json
 import math
 import os
 import secrets
 import shutil
 import signal
-import socket
 import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from lff.core.config import to_dict
 from lff.core.errors import BadInputError, InterruptedRunError, RunError
 from lff.core.exit_codes import ExitCode
+from lff.launch.job import packages_of
 from lff.launch.local import PATIENCE, THREADS, TRIES, WAIT, Show, Task, unique
 from lff.launch.records import LOG, OUTCOME
 
@@ -46,14 +49,14 @@ LONGEST_FOLDER = 20
 """Ray's sockets lie deep inside its folder, and a socket's path has at most 107 characters."""
 HOLDER = ".lock-holder.json"
 BIND = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
-"""Without "0" here Ray takes 127.0.0.1 for a mistake, and listens on the network."""
+"""Ray listens on 127.0.0.1 only if this is "0" when it is imported, else on the network."""
 
 
-def run_as_task(job: str, folder: str) -> int:
+def run_as_task(job: str, folder: str, trust: str) -> int:
     """Run a job, given as JSON, in its folder, within a Ray worker; return the exit code."""
     from lff.launch.worker import run_job
 
-    return int(run_job(json.loads(job), Path(folder)))
+    return int(run_job(json.loads(job), Path(folder), trust=json.loads(trust)))
 
 
 def launch_on_ray(
@@ -66,7 +69,7 @@ def launch_on_ray(
     memory_per_job: int | None = None,
     show: Show | None = None,
 ) -> list[Task]:
-    """Run jobs below ``root/jobs`` as Ray tasks; return what became of each.
+    """Run jobs below ``root/jobs`` as Ray tasks; return the state of each.
 
     Args:
         jobs: what to run, each once.
@@ -79,7 +82,7 @@ def launch_on_ray(
         show: called about twice a second.
 
     Raises:
-        InterruptedRunError: a signal came; every running job has been told to write a checkpoint.
+        InterruptedRunError: a signal came; every running job was asked to write a checkpoint.
     """
     _check(address, workers, cpus_per_job, memory_per_job)
     tasks = [Task(digest, job) for digest, job in unique(jobs).items()]
@@ -108,11 +111,9 @@ def _check(address: str | None, workers: int | None, cpus: float, memory: int | 
         raise BadInputError("cpus_per_job", cpus, "a whole number or a part of one", "use 1")
     if memory is not None and memory < 1:
         raise BadInputError("memory_per_job", memory, "a positive number of bytes", "use 10**9")
-    try:
-        import ray  # noqa: F401
-    except ImportError:
+    if importlib.util.find_spec("ray") is None:
         remedy = "pip install 'learned-fourier-features[ray]'"
-        raise BadInputError("ray", "nothing", "installed", remedy) from None
+        raise BadInputError("ray", "nothing", "installed", remedy)
 
 
 def _processors() -> int:
@@ -180,8 +181,8 @@ class _Run:
         folder = self.folder / task.digest
         self.held[task.digest] = _read(folder / HOLDER)
         task.tries += 1
-        reference = self.remote.remote(json.dumps(to_dict(task.job)), str(folder))
-        self.flying[reference] = task
+        job, trust = json.dumps(to_dict(task.job)), json.dumps(packages_of(task.job))
+        self.flying[self.remote.remote(job, str(folder), trust)] = task
 
     def _ended(self) -> list[Task]:
         """Wait a moment; return the tasks that came back, whatever became of them."""
@@ -195,11 +196,11 @@ class _Run:
         for reference in {*references, *more}:
             task = self.flying.pop(reference)
             self.held.pop(task.digest, None)
-            self._settle(task, reference)
+            self._collect(task, reference)
             ended.append(task)
         return ended
 
-    def _settle(self, task: Task, reference: Any) -> None:
+    def _collect(self, task: Task, reference: Any) -> None:
         try:
             task.code = int(self.ray.get(reference))
         except self.ray.exceptions.TaskCancelledError:
@@ -225,7 +226,7 @@ class _Run:
             task.state = "failed"
 
     def _arrived(self, task: Task) -> bool:
-        """Tell whether a job's end is seen here; shared storage may take a moment to show it."""
+        """Return whether a job's end has arrived here; shared storage may take a moment."""
         folder = self.folder / task.digest
         deadline = time.monotonic() + (ARRIVING if self._shared else 0.0)
         # a listing asks the server, where a look for one name may be answered from memory
@@ -267,7 +268,7 @@ def _read(path: Path) -> bytes:
 
 
 class _Signals:
-    """Takes note of SIGINT and SIGTERM; Ray's own waiting must not be torn."""
+    """Records SIGINT and SIGTERM; Ray's own waiting must not be interrupted."""
 
     def __init__(self) -> None:
         self.came = False
@@ -291,50 +292,44 @@ class _Signals:
 
 @contextmanager
 def _cluster(address: str | None, cpus: int) -> Iterator[Any]:
-    """Connect to a cluster, or start one of so many processors; give ``ray``, connected."""
-    with ExitStack() as stack:
-        settings: dict[str, str | None] = {}
-        options: dict[str, Any] = {}
-        if address is None:
-            folder = stack.enter_context(_private_folder())
-            settings = {
-                "RAY_AUTH_MODE": "token",
-                "RAY_AUTH_TOKEN_PATH": str(_write_token(folder)),
-                "RAY_AUTH_TOKEN": None,  # would be taken first
-                "RAY_USAGE_STATS_ENABLED": "0",
-                "RAY_worker_niceness": "0",  # as the local pool
-            }
-            options = {
-                "num_cpus": cpus,
-                "include_dashboard": False,
-                "object_store_memory": OBJECTS,
-                "_node_ip_address": LOOPBACK,
-                "_temp_dir": str(folder / "ray"),  # Ray opens this one to everybody
-            }
-        loopback = address is None or _listens_here(address)
-        stack.callback(_read_settings_again)  # after ours are gone, before the token is
-        stack.enter_context(_environment(settings | ({BIND: "0"} if loopback else {})))
-        _read_settings_again()
-        yield stack.enter_context(_connected(address or "local", options, loopback=loopback))
+    """Connect to a cluster, or start one of so many processors; yield ``ray``, connected.
 
+    Ray reads its settings from the environment when it is first imported and used, so they are set
+    before, and are the same each time in one process.
+    """
+    settings: dict[str, str | None] = {}
+    options: dict[str, Any] = {}
+    if address is None:
+        folder = _private_folder()
+        settings = {
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN_PATH": str(folder / "token"),
+            "RAY_AUTH_TOKEN": None,  # would be taken first
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_worker_niceness": "0",  # as the local pool
+        }
+        options = {
+            "num_cpus": cpus,
+            "include_dashboard": False,
+            "object_store_memory": OBJECTS,
+            "_node_ip_address": LOOPBACK,
+            "_temp_dir": str(folder / "ray"),  # Ray opens this one to everybody
+        }
+    if address is None or _is_loopback(address):
+        settings[BIND] = "0"
+    with _environment(settings):
+        import ray
 
-@contextmanager
-def _connected(address: str, options: Mapping[str, Any], *, loopback: bool) -> Iterator[Any]:
-    import ray
-    from ray._private import ray_constants
-
-    if ray.is_initialized():
-        raise RunError("this process is connected to Ray already; call ray.shutdown() first")
-    before = ray_constants.ENABLE_RAY_CLUSTER  # read from the environment at the first import
-    ray_constants.ENABLE_RAY_CLUSTER = before and not loopback
-    try:
-        node = _init(ray, address, options).address_info["node_ip_address"]
-        if options and node != LOOPBACK:
-            raise RunError(f"Ray listens on {node}, not on {LOOPBACK}: stopped")
-        yield ray
-    finally:
-        ray.shutdown()
-        ray_constants.ENABLE_RAY_CLUSTER = before
+        if ray.is_initialized():
+            raise RunError("this process is connected to Ray already; call ray.shutdown() first")
+        try:
+            node = _init(ray, address or "local", options).address_info["node_ip_address"]
+            if address is None and node != LOOPBACK:
+                reason = "it was imported with other settings; start a new process"
+                raise RunError(f"Ray listens on {node}, not on {LOOPBACK}: {reason}")
+            yield ray
+        finally:
+            ray.shutdown()
 
 
 def _init(ray: Any, address: str, options: Mapping[str, Any]) -> Any:
@@ -347,44 +342,22 @@ def _init(ray: Any, address: str, options: Mapping[str, Any]) -> Any:
         raise RunError(f"cannot reach Ray at {address}: {reason}") from error
 
 
-def _read_settings_again() -> None:
-    """Ray keeps what the environment said when it was first asked."""
-    from ray import _raylet
-
-    core: Any = _raylet  # its stub leaves these two out
-    core.Config.initialize("")
-    core.AuthenticationTokenLoader.instance().reset_cache()
-
-
-def _listens_here(address: str) -> bool:
-    """Tell whether an address is this machine's loopback and something answers there."""
+def _is_loopback(address: str) -> bool:
     if address == "auto":
         address = os.environ.get("RAY_ADDRESS", "")
-    host, _, port = address.rpartition(":")
-    if host not in (LOOPBACK, "localhost") or not port.isdigit():
-        return False
-    try:
-        with socket.create_connection((LOOPBACK, int(port)), timeout=2):
-            return True
-    except OSError:
-        return False
+    return address.rpartition(":")[0] in (LOOPBACK, "localhost")
 
 
-@contextmanager
-def _private_folder() -> Iterator[Path]:
+@functools.cache
+def _private_folder() -> Path:
+    """Make the folder of this process's own clusters, with their token; removed at its end."""
     short = len(tempfile.gettempdir()) <= LONGEST_FOLDER
     folder = Path(tempfile.mkdtemp(prefix="lff-ray-", dir=None if short else "/tmp"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _write_token(folder: Path) -> Path:
-    path = folder / "token"
-    path.touch(mode=0o600)
-    path.write_text(secrets.token_hex(32))
-    return path
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    token = folder / "token"
+    token.touch(mode=0o600)
+    token.write_text(secrets.token_hex(32))
+    return folder
 
 
 @contextmanager

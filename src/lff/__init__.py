@@ -8,12 +8,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lff.nn.audit import audit as audit
+    from lff.auditing.audit import audit as audit
+    from lff.auditing.insert import insert_front as insert_front
     from lff.nn.ensemble import Ensemble as Ensemble
     from lff.nn.fourier import Fourier as Fourier
     from lff.nn.fourier import LearnedFourierFeatures as LearnedFourierFeatures
     from lff.nn.fourier import LearnedFourierFeatures2d as LearnedFourierFeatures2d
-    from lff.nn.insert import insert_front as insert_front
     from lff.nn.mlp import MLPTrunk as MLPTrunk
     from lff.nn.net import LFF as LFF
     from lff.nn.net import MLP as MLP
@@ -33,19 +33,21 @@ _HOMES = {
     "MLP": "lff.nn.net",
     "MLPTrunk": "lff.nn.mlp",
     "NetConfig": "lff.nn.net",
-    "audit": "lff.nn.audit",
-    "insert_front": "lff.nn.insert",
+    "audit": "lff.auditing.audit",
+    "insert_front": "lff.auditing.insert",
     "load": "lff.training.load",
     "match_width": "lff.nn.width",
     "train": "lff.training",
 }
 _ROOMS = (
     "algos",
+    "auditing",
     "core",
     "data",
     "envs",
     "nn",
     "ntk",
+    "optim",
     "plugins",
     "report",
     "runs",

@@ -7,8 +7,8 @@ from lff import audit
 from lff.algos import SAC, NoTarget, PolyakTarget, SACConfig
 from lff.data import Batch
 from lff.nn import ConstantControl, Fourier, MLPTrunk, NetConfig
-from lff.regularizers.adam import Adam, Rule
-from tests.nn.auditing import problems
+from lff.optim import Adam, Rule
+from tests.auditing.agents import problems
 
 NET = NetConfig(Fourier(fourier_dim=128, sigma=0.01), MLPTrunk((16,)))
 FIXED = NetConfig(Fourier(fourier_dim=128, sigma=0.01, trainable=False), MLPTrunk((16,)))

@@ -8,9 +8,10 @@ from torch import nn
 from lff.algos import PPO, PPOConfig
 from lff.algos.clipped import policy_loss, standardized, value_loss
 from lff.algos.gaussian import entropy, log_probability
+from lff.auditing import audit
 from lff.core.errors import BadInputError
 from lff.data.rollout import Rollout
-from lff.nn import Fourier, MLPTrunk, NetConfig, audit
+from lff.nn import Fourier, MLPTrunk, NetConfig
 from lff.regularizers import (
     BasisRule,
     Dropout,

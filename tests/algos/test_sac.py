@@ -18,7 +18,7 @@ from lff.algos.sac import (
 )
 from lff.core import BadInputError, digest, from_dict, to_dict
 from lff.data import Batch
-from lff.regularizers.adam import Adam, Rule
+from lff.optim import Adam, Rule
 from tests.algos.batches import random_batch
 
 NET = NetConfig(Fourier(fourier_dim=8, sigma=0.1), MLPTrunk((16, 16)))

@@ -35,7 +35,7 @@ from tests.algos.pictures import (
     make_seer,
     snapshot,
 )
-from tests.nn.auditing import problems
+from tests.auditing.agents import problems
 
 FIXED = Fourier2d(fourier_dim=6, sigma=0.1, trainable=False)
 BASIS = "critic/eyes.front.B"

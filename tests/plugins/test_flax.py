@@ -21,7 +21,7 @@ from lff.plugins.flax import (
     adamw_sparing_b,
     torch_layers,
 )
-from tests.nn.auditing import problems
+from tests.auditing.agents import problems
 
 FOURIER = {"fourier_dim": 128, "sigma": 0.02}
 

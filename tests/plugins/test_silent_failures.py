@@ -10,8 +10,8 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
 from lff import LearnedFourierFeatures, audit
-from lff.nn import finding
-from tests.nn.auditing import make, problems
+from lff.auditing import findings
+from tests.auditing.agents import make, problems
 
 SIGMA = 0.02
 audits = sys.modules[audit.__module__]  # the function has its module's name
@@ -124,12 +124,12 @@ def test_weight_decay_on_a_learned_b_is_remarked():
 @pytest.mark.parametrize(
     ("room", "check", "provoke"),
     [
-        (finding, "_action_findings", partial(test_a_features_extractor_alone, SAC)),
+        (findings, "_action_findings", partial(test_a_features_extractor_alone, SAC)),
         (audits, "_spread_findings", test_orthogonal_initialisation_of_a_b_that_is_a_linear),
         (audits, "_spread_findings", test_resampled_parameters),
-        (finding, "_encoder_findings", test_a_shared_encoder_that_only_the_actor_trains),
-        (finding, "_decay_findings", test_a_fixed_b_that_weight_decay_shrinks),
-        (finding, "_decay_findings", test_weight_decay_on_a_learned_b_is_remarked),
+        (findings, "_encoder_findings", test_a_shared_encoder_that_only_the_actor_trains),
+        (findings, "_decay_findings", test_a_fixed_b_that_weight_decay_shrinks),
+        (findings, "_decay_findings", test_weight_decay_on_a_learned_b_is_remarked),
     ],
 )
 def test_without_its_check_a_failure_goes_unseen(room, check, provoke, monkeypatch):

@@ -26,7 +26,7 @@ from lff import Fourier, audit
 from lff.core.errors import BadInputError
 from lff.nn import BasisLayer
 from lff.plugins.tianshou import FourierActorFactory, FourierCriticFactory, FourierNet
-from tests.nn.auditing import problems
+from tests.auditing.agents import problems
 from tests.plugins.same_network import as_ours, assert_same
 
 FOURIER = Fourier(fourier_dim=128, sigma=0.02)

@@ -10,7 +10,7 @@ from torchrl.objectives.value import GAE
 from lff import Fourier, MLPTrunk, NetConfig, audit
 from lff.core.errors import BadInputError
 from lff.plugins.torchrl import make_actor, make_critics, make_value
-from tests.nn.auditing import problems
+from tests.auditing.agents import problems
 
 OBS, ACT, SIGMA = 3, 2, 0.02
 NET = NetConfig(Fourier(fourier_dim=128, sigma=SIGMA), MLPTrunk((16, 16)))

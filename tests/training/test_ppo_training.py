@@ -9,9 +9,9 @@ import torch
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import lff
+from lff.auditing import audit
 from lff.core.config import from_dict, to_dict
 from lff.core.errors import BadInputError, InterruptedRunError, NonFiniteError
-from lff.nn import audit
 from lff.runs.export import export
 from lff.runs.spectra import read_spectra
 from lff.store import RunDir, load_latest, read_rows

@@ -2,8 +2,6 @@
 
 from lff.algos.alpha import FixedAlpha as FixedAlpha
 from lff.algos.alpha import LearnedAlpha as LearnedAlpha
-from lff.algos.parts import ppo_parts as ppo_parts
-from lff.algos.parts import sac_parts as sac_parts
 from lff.algos.ppo import PPO as PPO
 from lff.algos.ppo_config import PPOConfig as PPOConfig
 from lff.algos.sac import SAC as SAC

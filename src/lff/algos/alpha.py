@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from lff.core.checks import check_number, check_positive, check_scale
 from lff.core.config import LATER
 from lff.core.errors import BadInputError
-from lff.regularizers.adam import BETA1
+from lff.optim import BETA1
 
 
 @dataclass(frozen=True, kw_only=True)

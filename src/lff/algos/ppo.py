@@ -42,6 +42,7 @@ from lff.algos.moments import Moments, RewardScale
 from lff.algos.ppo_config import PPOConfig
 from lff.algos.state import fill, kept_buffers, scale_orthogonal_
 from lff.data.rollout import Rollout
+from lff.optim import Adam, Rule
 from lff.regularizers import (
     draw_masks,
     dropout_of,
@@ -50,7 +51,6 @@ from lff.regularizers import (
     spectral_vectors,
     wrap,
 )
-from lff.regularizers.adam import Adam, Rule
 from lff.regularizers.base import Role
 
 Masks = Mapping[str, Mapping[str, Tensor]]

@@ -47,6 +47,7 @@ from lff.algos.target import Follower, PolyakTarget
 from lff.core.errors import BadInputError
 from lff.data import Batch
 from lff.nn import Ensemble, PixelCritic, pixel_actor
+from lff.optim import Adam, Rule
 from lff.regularizers import (
     draw_masks,
     dropout_of,
@@ -57,7 +58,6 @@ from lff.regularizers import (
     update_masks,
     wrap,
 )
-from lff.regularizers.adam import Adam, Rule
 from lff.regularizers.base import Role
 
 CRITICS_BODY = "head.net."

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import tyro
 
+from lff.auditing import audit
 from lff.core.exit_codes import ExitCode
-from lff.nn import audit
 from lff.training.load import load, replay_sample
 
 

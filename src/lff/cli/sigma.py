@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 
+from lff.auditing import SigmaAdvice, advise_sigma
 from lff.cli.export import check_plot
 from lff.core.checks import check_even_size, check_positive, check_scale, check_size
 from lff.core.errors import BadInputError
 from lff.envs import is_seen
-from lff.nn import SigmaAdvice, advise_sigma
 from lff.training.random_play import random_batch
 
 GRID = (1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0)

@@ -4,7 +4,7 @@ import functools
 
 import torch
 
-from lff.nn import advise_sigma
+from lff.auditing import advise_sigma
 from lff.training.random_play import random_batch
 
 STEPS = 1_000

@@ -1,10 +1,5 @@
 """Architectures: the learned Fourier feature layer and the networks built on it.  Torch alone."""
 
-from lff.nn.advice import SigmaAdvice as SigmaAdvice
-from lff.nn.advice import advise_sigma as advise_sigma
-from lff.nn.audit import Audit as Audit
-from lff.nn.audit import LayerAudit as LayerAudit
-from lff.nn.audit import audit as audit
 from lff.nn.controls import ConstantControl as ConstantControl
 from lff.nn.controls import ConstantFeatures as ConstantFeatures
 from lff.nn.controls import LinearControl as LinearControl
@@ -12,14 +7,12 @@ from lff.nn.controls import LinearFeatures as LinearFeatures
 from lff.nn.ensemble import Ensemble as Ensemble
 from lff.nn.ffn import FFN as FFN
 from lff.nn.ffn import FFNFeatures as FFNFeatures
-from lff.nn.finding import Finding as Finding
 from lff.nn.fourier import BasisLayer as BasisLayer
 from lff.nn.fourier import Fourier as Fourier
 from lff.nn.fourier import Fourier2d as Fourier2d
 from lff.nn.fourier import LearnedFourierFeatures as LearnedFourierFeatures
 from lff.nn.fourier import LearnedFourierFeatures2d as LearnedFourierFeatures2d
 from lff.nn.init import orthogonal_ as orthogonal_
-from lff.nn.insert import insert_front as insert_front
 from lff.nn.log_uniform import LogUniformFourier as LogUniformFourier
 from lff.nn.log_uniform import LogUniformFourierFeatures as LogUniformFourierFeatures
 from lff.nn.matched import MatchedLayers as MatchedLayers
@@ -61,9 +54,6 @@ from lff.nn.sine import DeepFourierTrunk as DeepFourierTrunk
 from lff.nn.sine import SIRENTrunk as SIRENTrunk
 from lff.nn.skip import ConcatMLPTrunk as ConcatMLPTrunk
 from lff.nn.skip import D2RLTrunk as D2RLTrunk
-from lff.nn.unpack import Parts as Parts
-from lff.nn.unpack import register_unpacker as register_unpacker
-from lff.nn.unpack import sees_action as sees_action
 from lff.nn.width import match_width as match_width
 from lff.nn.width import matched_cnn as matched_cnn
 from lff.nn.width import matched_mlp as matched_mlp

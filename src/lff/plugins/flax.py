@@ -24,11 +24,11 @@ from typing import Any, Literal, get_args
 
 import torch
 
+from lff.auditing import Parts
 from lff.core.checks import check_choice
 from lff.core.config import from_dict
 from lff.core.errors import BadTypeError
 from lff.nn.fourier import Fourier, LearnedFourierFeatures
-from lff.nn.unpack import Parts, register_unpacker
 from lff.plugins import missing_host
 
 try:
@@ -294,6 +294,7 @@ def _optimizer(state: Any, layers: Mapping[str, LearnedFourierFeatures]) -> torc
     return optimizer
 
 
-register_unpacker(
-    lambda value: isinstance(value, BaseJaxPolicy) and hasattr(value, "qf_state"), _unpack_policy
-)
+def unpack_host(value: Any) -> Parts | None:
+    """Return the parts of a policy, for the audit."""
+    is_policy = isinstance(value, BaseJaxPolicy) and hasattr(value, "qf_state")
+    return _unpack_policy(value) if is_policy else None

@@ -23,12 +23,11 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args
 import torch
 from torch import Tensor, nn
 
+from lff.auditing import Parts, insert_front, reads_action
 from lff.core.checks import check_choice
 from lff.core.config import from_dict
 from lff.core.errors import BadInputError, BadTypeError
 from lff.nn.fourier import Fourier, Fourier2d
-from lff.nn.insert import insert_front
-from lff.nn.unpack import Parts, register_unpacker, sees_action
 from lff.plugins import missing_host
 
 try:
@@ -303,7 +302,7 @@ def _ask(policy: Any) -> dict[str, bool]:
     training = policy.critic.training
     policy.critic.set_training_mode(False)  # asking must not move batch statistics
     try:
-        return sees_action(policy.critic, action, lambda action: policy.critic(obs, action))
+        return reads_action(policy.critic, action, lambda action: policy.critic(obs, action))
     finally:
         policy.critic.set_training_mode(training)
 
@@ -312,8 +311,8 @@ def _has_critic(value: Any) -> bool:
     return isinstance(getattr(value, "critic", None), ContinuousCritic)
 
 
-register_unpacker(lambda value: isinstance(value, nn.Module) and _has_critic(value), _unpack_policy)
-register_unpacker(
-    lambda value: isinstance(value, BaseAlgorithm) and isinstance(value.policy, nn.Module),
-    _unpack_model,
-)
+def unpack_host(value: Any) -> Parts | None:
+    """Return the parts of a model or policy, for the audit."""
+    if isinstance(value, BaseAlgorithm) and isinstance(value.policy, nn.Module):
+        return _unpack_model(value)
+    return _unpack_policy(value) if isinstance(value, nn.Module) and _has_critic(value) else None

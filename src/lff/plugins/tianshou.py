@@ -17,11 +17,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from lff.auditing import Parts, insert_front, reads_action
 from lff.core.checks import check_sizes
 from lff.core.errors import BadTypeError
 from lff.nn.fourier import Fourier
-from lff.nn.insert import insert_front
-from lff.nn.unpack import Parts, register_unpacker, sees_action
 from lff.plugins import missing_host
 
 try:
@@ -145,7 +144,9 @@ def _ask(policy: Any, critic: nn.Module) -> dict[str, bool]:
         return {}
     obs = torch.zeros(1, *policy.observation_space.shape)
     action = torch.zeros(1, *policy.action_space.shape)
-    return sees_action(critic, action, lambda action: critic(obs, action))
+    return reads_action(critic, action, lambda action: critic(obs, action))
 
 
-register_unpacker(lambda value: isinstance(value, Algorithm), _unpack_algorithm)
+def unpack_host(value: Any) -> Parts | None:
+    """Return the parts of an algorithm, for the audit."""
+    return _unpack_algorithm(value) if isinstance(value, Algorithm) else None

@@ -17,10 +17,10 @@ from typing import Any, Literal, get_args
 import torch
 from torch import nn
 
+from lff.auditing import Parts
 from lff.core.checks import check_choice, check_size
 from lff.nn.fourier import BasisLayer
 from lff.nn.net import NetConfig
-from lff.nn.unpack import Parts, register_unpacker
 from lff.plugins import missing_host
 
 try:
@@ -162,4 +162,6 @@ def _ask_critics(parts: Parts, loss: Any, names: list[str]) -> None:
     }
 
 
-register_unpacker(lambda value: isinstance(value, LossModule), _unpack_loss)
+def unpack_host(value: Any) -> Parts | None:
+    """Return the parts of a loss module, for the audit."""
+    return _unpack_loss(value) if isinstance(value, LossModule) else None

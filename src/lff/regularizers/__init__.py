@@ -1,9 +1,9 @@
 """Regularizers that combine with any network and with each other: one file each, config and all."""
 
+from lff.optim import Rule as Rule
 from lff.regularizers.base import REGULARIZERS as REGULARIZERS
 from lff.regularizers.base import Regularizer as Regularizer
 from lff.regularizers.base import RegularizerConfig as RegularizerConfig
-from lff.regularizers.base import Rule as Rule
 from lff.regularizers.basis import BasisRule as BasisRule
 from lff.regularizers.combine import check_combination as check_combination
 from lff.regularizers.combine import feature_penalty as feature_penalty

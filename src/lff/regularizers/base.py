@@ -21,6 +21,7 @@ from lff.core.registry import Registry
 from lff.nn import BasisLayer, Ensemble, Network, PixelCritic, PixelHead
 from lff.nn.ensemble import NONLINEARITIES, StackedLinear
 from lff.nn.sine import SineCosine
+from lff.optim import Rule
 
 REGULARIZERS = Registry(
     "regularizer",
@@ -34,30 +35,11 @@ REGULARIZERS = Registry(
         "singular-values": "lff.regularizers.singular:SingularValuePenalty",
     },
 )
-BETA1 = 0.9
 Where = Literal["actor", "critic", "both"]
 Role = Literal["actor", "critic"]
 ROLES: tuple[Role, ...] = ("actor", "critic")
 Kind = Literal["weight", "basis", "other"]
 """The weights of a Linear layer or a convolution; B; or the rest: biases, scales and shifts."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """How one parameter is updated."""
-
-    lr: float
-    """Learning rate."""
-    l2: float = 0.0
-    """Coefficient of the decay."""
-    l1: float = 0.0
-    """Coefficient of |θ|₁ added to the loss."""
-    decoupled: bool = False
-    """Decay the weight itself (AdamW) instead of adding l2·θ to the gradient."""
-    anchor: float = 0.0
-    """Coefficient of ½‖θ - θ₀‖² added to the loss, θ₀ the start."""
-    beta1: float = BETA1
-    """Decay of the first moment."""
 
 
 @dataclass(frozen=True, kw_only=True)

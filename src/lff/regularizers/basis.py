@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from lff.core.checks import NonNegative
-from lff.regularizers.base import Kind, Regularizer, Rule
+from lff.optim import Rule
+from lff.regularizers.base import Kind, Regularizer
 from lff.regularizers.weight_decay import DecayKind, decayed
 
 

@@ -7,7 +7,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lff.core.errors import BadInputError
-from lff.regularizers.base import ROLES, Regularizer, Role, Rule, kinds
+from lff.optim import Rule
+from lff.regularizers.base import ROLES, Regularizer, Role, kinds
 
 
 def check_combination(regularizers: Sequence[Regularizer]) -> None:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal
 
 from lff.core.checks import NonNegative
-from lff.regularizers.base import Kind, Regularizer, Rule
+from lff.optim import Rule
+from lff.regularizers.base import Kind, Regularizer
 
 DecayKind = Literal["l2", "decoupled", "l1"]
 

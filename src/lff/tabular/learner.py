@@ -18,8 +18,8 @@ from lff.core.checks import check_positive, check_size
 from lff.core.errors import BadInputError, BadTypeError
 from lff.core.seeding import stream_seed
 from lff.nn import Ensemble, NetConfig, Network
+from lff.optim import Adam
 from lff.regularizers import Regularizer, check_combination, rules, wrap
-from lff.regularizers.adam import Adam
 from lff.regularizers.dropout import MaskedDropout
 from lff.regularizers.spectral import FIRST_ITERATIONS, power_steps, spectral_vectors
 

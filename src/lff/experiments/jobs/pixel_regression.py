@@ -24,7 +24,7 @@ from lff.envs import make
 from lff.envs.views import PixelView
 from lff.launch.job import JobRow, Report
 from lff.nn import PixelCritic
-from lff.regularizers.adam import Adam, Rule
+from lff.optim import Adam, Rule
 
 HELD_OUT = 4
 """Every so many episodes one is kept for the test."""

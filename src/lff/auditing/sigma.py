@@ -1,6 +1,6 @@
-"""Which σ for these inputs?  What B ~ N(0, σ²) does to a batch, in closed form.
+"""Advice on σ for given inputs: the effect of B ~ N(0, σ²) on a batch, in closed form.
 
-A wave sin(2πb·x) sees two inputs x, x' through its phase difference 2πb·(x-x'), which for
+A wave sin(2πb·x) tells two inputs x, x' apart by its phase difference 2πb·(x-x'), which for
 b ~ N(0, σ²I) is N(0, s²) with the **phase spread** s = 2πσ‖x-x'‖.  Everything below follows.
 
 *Distance in feature space.*  Each of the F/2 rows of B gives 2 - 2cos(phase difference), and
@@ -13,7 +13,7 @@ itself, whatever the inputs.  Both are equal at
 
     σ_floor = 1 / (2π √(F/2)),        0.0070 at F = 1024, 0.020 at F = 128.                    (2)
 
-Below it the trunk sees x and a little more; σ does nothing (at the start: see the last point).
+Below it the trunk gets x and a little more; σ does nothing (at the start: see the last point).
 
 *The ceiling.*  At s = 1 rad the waves bend and points still inform each other, the kernel
 exp(-s²/2) is 0.61; at s = π they wrap and it is 0.007: what is learned at one typical point says
@@ -59,7 +59,7 @@ Quantiles = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class SigmaAdvice:
-    """What is known about a batch, and what follows for σ."""
+    """Statistics of a batch, and what follows from them for σ."""
 
     in_features: int
     """Width d of the input."""
@@ -139,7 +139,7 @@ class SigmaAdvice:
         return check_scale("sigma", sigma) / check_positive("lr", lr, remedy="use 1e-4")
 
     def judge(self, sigma: float) -> str:
-        """Say in one sentence what a σ does on these inputs."""
+        """Return one sentence on the effect of a σ on these inputs."""
         spread, share = self.phase_spread(sigma)[1], self.wave_share(sigma)
         if sigma < self.floor and spread < 1:
             return (
@@ -160,7 +160,7 @@ class SigmaAdvice:
 
 @torch.no_grad()
 def advise_sigma(x: Float[Tensor, "point in_features"], *, fourier_dim: int) -> SigmaAdvice:
-    """Look at a batch of inputs of the layer, and say what each σ would do to them.
+    """Return advice on σ for a batch of inputs of the layer.
 
     For a critic the inputs are observations and actions, side by side.
 
@@ -178,7 +178,7 @@ def advise_sigma(x: Float[Tensor, "point in_features"], *, fourier_dim: int) -> 
         raise BadInputError("the shape of x", tuple(x.shape), "(2 or more, 1 or more)", "stack x")
     x = x.double()
     if not bool(x.isfinite().all()):
-        raise BadInputError("x", "NaN or infinity in it", "finite", "mend the environment")
+        raise BadInputError("x", "NaN or infinity in it", "finite", "fix the environment")
     sample = x[torch.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).long()]
     # differences, not the expansion of the square: twins must be at distance 0 exactly
     table = torch.cdist(sample, sample, compute_mode="donot_use_mm_for_euclid_dist")

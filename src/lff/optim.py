@@ -5,14 +5,30 @@ them.  Each parameter has its own rule, hence B its own learning rate, decay and
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from lff.regularizers.base import BETA1 as BETA1
-from lff.regularizers.base import Rule as Rule
+BETA1, BETA2, EPS = 0.9, 0.999, 1e-8
 
-BETA2, EPS = 0.999, 1e-8
+
+@dataclass(frozen=True)
+class Rule:
+    """Update rule of one parameter."""
+
+    lr: float
+    """Learning rate."""
+    l2: float = 0.0
+    """Coefficient of the decay."""
+    l1: float = 0.0
+    """Coefficient of |θ|₁ added to the loss."""
+    decoupled: bool = False
+    """Decay the weight itself (AdamW) instead of adding l2·θ to the gradient."""
+    anchor: float = 0.0
+    """Coefficient of ½‖θ - θ₀‖² added to the loss, θ₀ the start."""
+    beta1: float = BETA1
+    """Decay of the first moment."""
 
 
 class Adam:

@@ -1,4 +1,4 @@
-"""Which law do the entries of B follow?  The signatures of initialisers that overwrite σ."""
+"""Laws of the entries of B: signatures of the initialisers that overwrite σ."""
 
 import math
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ SMALLEST_SAMPLE = 128
 
 @dataclass(frozen=True)
 class Spread:
-    """How the entries of B compare with the law they were drawn from."""
+    """Spread of the entries of B beside the law they were drawn from."""
 
     expected: float
     """Root mean square under the initial law (σ)."""
@@ -44,13 +44,13 @@ class Spread:
 
 
 def measure(layer: BasisLayer, B: Float[Tensor, "rows in_features"]) -> Spread:
-    """Return the spread of one member's B beside what its layer promised."""
+    """Return the spread of one member's B beside that of its initial law."""
     actual = B.detach().double().square().mean().sqrt().item()
     return Spread(expected=layer.initial_spread, actual=actual, entries=B.numel())
 
 
 def damage(B: Float[Tensor, "rows in_features"], *, expected: float) -> str | None:
-    """Name what no training leaves behind: non-finite, zero, constant or orthogonal entries.
+    """Name the trace of an overwritten B: non-finite, zero, constant or orthogonal entries.
 
     ``expected`` is the root mean square that B should have.
     """

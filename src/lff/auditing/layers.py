@@ -1,4 +1,4 @@
-"""Every basis layer of an agent: where it stands, who trains it, and which copy it is."""
+"""Basis layers of an agent: their locations, the optimizers that train them, and target copies."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,12 +11,12 @@ from lff.nn.ensemble import StackedByVmap
 from lff.nn.fourier import BasisLayer
 
 TARGET = re.compile(r"targ|tgt|lagged|slow|polyak|(^|_)(old|ema|avg|average|averaged|bar)(_|$)")
-ACTOR = re.compile(r"(?<!extr)actor|policy|(^|_)pi(_|$)")  # an extractor is no actor
+ACTOR = re.compile(r"(?<!extr)actor|policy|(^|_)pi(_|$)")  # an extractor is not an actor
 
 
 @dataclass(frozen=True)
-class Place:
-    """One way to reach a layer: its path, and the network that holds it."""
+class Location:
+    """Path to a layer, and the network that holds it."""
 
     name: str
     parent: nn.Module | None
@@ -43,31 +43,31 @@ class Place:
 
 
 @dataclass
-class Found:
-    """A layer (one member of it, in an ensemble) and all places where it stands."""
+class AuditedLayer:
+    """Layer (one member of it, in an ensemble) and all its locations."""
 
     layer: BasisLayer
     B: Tensor
-    """The member's own B, (rows, in_features)."""
-    held: Tensor
+    """The member's B, (rows, in_features)."""
+    parameter: Tensor
     """The tensor that an optimizer would hold: all members' B."""
     suffix: str = ""
-    places: list[Place] = field(default_factory=list)
+    locations: list[Location] = field(default_factory=list)
 
     @property
     def name(self) -> str:
-        """The first path found, the shortest."""
-        return (self.places[0].name or type(self.layer).__name__) + self.suffix
+        """The first path, which is the shortest."""
+        return (self.locations[0].name or type(self.layer).__name__) + self.suffix
 
     @property
     def is_target(self) -> bool:
         """Named like a target network, under its first name."""
-        return self.places[0].is_target
+        return self.locations[0].is_target
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What the optimizers seen do with a tensor."""
+    """Use of a tensor by the known optimizers."""
 
     groups: int
     """Parameter groups it is in."""
@@ -77,28 +77,28 @@ class Usage:
     """How far its entries can have moved by those updates; infinite if unknown."""
 
 
-def find_layers(modules: Mapping[str, nn.Module]) -> list[Found]:
-    """Return every basis layer once, with all its places."""
-    found: dict[tuple[int, str], Found] = {}
+def find_layers(modules: Mapping[str, nn.Module]) -> list[AuditedLayer]:
+    """Return every basis layer once, with all its locations."""
+    layers: dict[tuple[int, str], AuditedLayer] = {}
     for path, module in modules.items():
-        for place, layer in _places(path, module):
+        for location, layer in _locations(path, module):
             for suffix, B in _members(layer):
                 key = (id(layer.B), suffix) if layer.B.ndim == 3 else (id(layer), suffix)
-                item = found.setdefault(key, Found(layer, B, layer.B, suffix))
-                if place not in item.places:
-                    item.places.append(place)
-    return list(found.values())
+                item = layers.setdefault(key, AuditedLayer(layer, B, layer.B, suffix))
+                if location not in item.locations:
+                    item.locations.append(location)
+    return list(layers.values())
 
 
-def _places(path: str, module: nn.Module) -> Iterator[tuple[Place, BasisLayer]]:
+def _locations(path: str, module: nn.Module) -> Iterator[tuple[Location, BasisLayer]]:
     for name, layer in module.named_modules(remove_duplicate=False):
         full = ".".join(filter(None, (path, name)))
         parent = module.get_submodule(name.rpartition(".")[0]) if name else None
         if isinstance(layer, BasisLayer):
-            yield Place(full, parent), layer
+            yield Location(full, parent), layer
         elif isinstance(layer, StackedByVmap):
             for inner, hidden in layer.basis_layers():
-                yield Place(".".join(filter(None, (full, inner))), layer), hidden
+                yield Location(".".join(filter(None, (full, inner))), layer), hidden
 
 
 def _members(layer: BasisLayer) -> Iterator[tuple[str, Tensor]]:
@@ -108,9 +108,9 @@ def _members(layer: BasisLayer) -> Iterator[tuple[str, Tensor]]:
         yield from ((f"[{i}]", B) for i, B in enumerate(layer.B.detach()))
 
 
-def usage_of(item: Found, optimizers: Sequence[Optimizer]) -> Usage:
+def usage_of(item: AuditedLayer, optimizers: Sequence[Optimizer]) -> Usage:
     """Return what the optimizers do with a layer's B (or with what it is computed from)."""
-    tensors = {id(p) for p in item.layer.parameters()} | {id(item.held)}
+    tensors = {id(p) for p in item.layer.parameters()} | {id(item.parameter)}
     groups, steps, reach = 0, 0, 0.0
     unknown = False
     for optimizer in optimizers:
@@ -128,13 +128,13 @@ def usage_of(item: Found, optimizers: Sequence[Optimizer]) -> Usage:
     return Usage(groups, None if unknown else steps, float("inf") if unknown else reach)
 
 
-def _is_basis(parameter: Tensor, item: Found) -> bool:
+def _is_basis(parameter: Tensor, item: AuditedLayer) -> bool:
     """True for B itself, or for what a parametrization computes it from; not for a bias."""
-    return parameter is item.held or parameter.shape == item.held.shape
+    return parameter is item.parameter or parameter.shape == item.parameter.shape
 
 
 def is_trained(module: nn.Module | None, optimizers: Sequence[Optimizer]) -> bool:
-    """Tell whether any parameter of a network is in an optimizer."""
+    """Return whether any parameter of a network is in an optimizer."""
     if module is None:
         return False
     held = {id(p) for o in optimizers for group in o.param_groups for p in group["params"]}

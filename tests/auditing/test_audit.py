@@ -1,6 +1,7 @@
 """The audit is tested by breaking real networks in each way it claims to see."""
 
 import copy
+from importlib.metadata import EntryPoint
 from types import SimpleNamespace
 
 import pytest
@@ -8,16 +9,15 @@ import torch
 from torch import nn
 
 from lff import Ensemble, Fourier, LearnedFourierFeatures, MLPTrunk, NetConfig, audit
+from lff.auditing import Parts, unpack
 from lff.nn import (
     FFN,
     Fourier2d,
     LinearControl,
     LogUniformFourier,
-    Parts,
     PixelEncoderConfig,
-    register_unpacker,
 )
-from tests.nn.auditing import agent, make, problems
+from tests.auditing.agents import agent, make, problems
 from tests.nn.test_ensemble import OwnNetwork
 
 
@@ -52,7 +52,7 @@ OVERWRITES = {
     "constant": (lambda B: nn.init.constant_(B, 0.01), "one constant"),
     "unit normal": (nn.init.normal_, "normal_ with its default std"),
     "nan": (lambda B: B.data.fill_(float("nan")), "non-finite"),
-    "scaled": (lambda B: B.data.mul_(3), "overwritten, or trained by an optimizer not seen"),
+    "scaled": (lambda B: B.data.mul_(3), "overwritten, or trained by an unknown optimizer"),
 }
 
 
@@ -275,21 +275,36 @@ def test_optimizer_held_by_a_module_is_found():
 
 def test_nothing_to_audit_is_a_problem():
     report = audit(nn.Linear(3, 1), show=False)
-    assert problems(report) == [("found", "")]
+    assert problems(report) == [("layers", "")]
 
 
-def test_a_plug_in_can_teach_the_audit_its_host(monkeypatch):
-    monkeypatch.setattr("lff.nn.unpack._UNPACKERS", [])  # the rules of others stay as they are
+class Host:
+    """An agent whose networks no search through attributes finds."""
 
-    class Host:
-        __slots__ = ("hidden",)
+    __slots__ = ("hidden",)
 
-        def __init__(self):
-            self.hidden = make()
+    def __init__(self):
+        self.hidden = make()
 
+
+def unpack_host(value):
+    return Parts(modules={"net": value.hidden}) if isinstance(value, Host) else None
+
+
+def test_a_plug_in_registers_its_host_by_an_entry_point(monkeypatch):
     assert not audit(Host(), show=False).layers
-    register_unpacker(lambda x: isinstance(x, Host), lambda x: Parts(modules={"net": x.hidden}))
-    assert audit(Host(), show=False).layers[0].name == "net.front"
+    point = EntryPoint(__name__, f"{__name__}:unpack_host", unpack.GROUP)
+    monkeypatch.setattr(unpack, "_hosts", lambda: (point,))
+    unpack._unpackers.cache_clear()
+    try:
+        assert audit(Host(), show=False).layers[0].name == "net.front"
+    finally:
+        unpack._unpackers.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["lff.algos", "sbx", "stable_baselines3", "tianshou", "torchrl"])
+def test_our_hosts_are_entry_points(name):
+    assert name in {point.name for point in unpack._hosts()}
 
 
 def test_layer_alone():

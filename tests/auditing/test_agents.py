@@ -9,7 +9,7 @@ from torch import nn
 
 from lff import MLPTrunk, NetConfig, audit
 from lff.nn import FFN, Fourier2d, LogUniformFourier, PixelEncoderConfig
-from tests.nn.auditing import agent, make, problems, train
+from tests.auditing.agents import agent, make, problems, train
 
 
 @pytest.mark.parametrize(

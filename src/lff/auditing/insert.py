@@ -1,4 +1,4 @@
-"""Put a Fourier front before the first layer of somebody's own network."""
+"""Insertion of a Fourier front before the first layer of an existing network."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def insert_front(
 
     That layer is replaced by ``Sequential(front, wider layer)``; the wider layer is freshly drawn
     from torch's default law, so re-apply your own initialisation if you have one (it cannot touch
-    B).  Do it before you create the optimizer, which must see the new parameters.
+    B).  Do it before you create the optimizer, which must hold the new parameters.
 
     "First" is the order in which layers were registered.  If your forward uses them in another
     order, pass ``example``, an input (or tuple of inputs) to run the module on: then it is the
@@ -44,8 +44,8 @@ def insert_front(
         parameter.requires_grad_(layer.weight.requires_grad)
     if module is layer:
         return wide
-    for name, found in list(module.named_modules(remove_duplicate=False)):
-        if found is layer:  # in every place, if it is tied
+    for name, child_module in list(module.named_modules(remove_duplicate=False)):
+        if child_module is layer:  # at every location, if it is tied
             parent, _, child = name.rpartition(".")
             setattr(module.get_submodule(parent), child, wide)
     return module
@@ -68,7 +68,7 @@ def _first_layer(
     ]
     training = {m: m.training for m in module.modules()}
     try:
-        module.eval()  # so that looking does not move batch statistics
+        module.eval()  # so that this pass does not change batch statistics
         with torch.no_grad():
             module(*(example if isinstance(example, tuple) else (example,)))
     finally:
@@ -103,7 +103,7 @@ def _widened(
     generator: torch.Generator | None,
 ) -> nn.Sequential:
     """Return the front followed by a layer of the same kind that takes its output."""
-    place: dict[str, Any] = {"device": layer.weight.device, "dtype": layer.weight.dtype}
+    options: dict[str, Any] = {"device": layer.weight.device, "dtype": layer.weight.dtype}
     bias = layer.bias is not None
     if isinstance(layer, nn.Linear):
         if not isinstance(front, Front):
@@ -111,8 +111,8 @@ def _widened(
             raise BadTypeError("front", front, constraint, "pass lff.nn.Fourier(...)")
         embed = front.build(layer.in_features, generator=generator)
         width = getattr(embed, "out_features", layer.in_features)
-        wide: nn.Linear | nn.Conv2d = nn.Linear(width, layer.out_features, bias=bias, **place)
-        return _drawn(embed.to(**place), wide, generator)
+        wide: nn.Linear | nn.Conv2d = nn.Linear(width, layer.out_features, bias=bias, **options)
+        return _drawn(embed.to(**options), wide, generator)
     if not isinstance(front, PixelFront):
         constraint = "a pixel front, since the first layer is a Conv2d"
         raise BadTypeError("front", front, constraint, "pass lff.nn.Fourier2d(...)")
@@ -130,9 +130,9 @@ def _widened(
         dilation=layer.dilation,  # type: ignore[arg-type]
         padding_mode=layer.padding_mode,
         bias=bias,
-        **place,
+        **options,
     )
-    return _drawn(embed.to(**place), wide, generator)
+    return _drawn(embed.to(**options), wide, generator)
 
 
 def _drawn(

@@ -7,8 +7,8 @@ import torch
 from scipy import special, stats
 
 from lff import LearnedFourierFeatures
+from lff.auditing import advise_sigma
 from lff.core import BadInputError
-from lff.nn import advise_sigma
 
 
 def points(*rows):

@@ -1,15 +1,15 @@
-"""Is σ still what you asked for?  An audit of every Fourier layer in a network or an agent.
+"""Audit of every Fourier layer in a network or an agent.
 
-Host libraries re-initialise layers, leave parameters out of an optimizer, or share what should be
-apart, and say nothing.  ``audit`` looks at the finished object:
+Host libraries silently re-initialise layers, leave parameters out of an optimizer, or share what
+should be separate.  ``audit`` checks the finished object:
 
-- does the spread of B still fit σ, and if not, what probably overwrote it;
-- is B in an optimizer exactly once;
-- do two critics share a B, does a target alias its online network;
-- does a critic's B see the action, and does the critic's loss train it (for the hosts that
-  ``lff.plugins`` knows);
+- whether the spread of B still fits σ, and if not, what probably overwrote it;
+- whether B is in an optimizer exactly once;
+- whether two critics share a B, or a target aliases its online network;
+- whether a critic's B depends on the action, and the critic's loss trains it (for the hosts of
+  ``lff.plugins``);
 - on given observations: the quantiles of |2πBx|, and the share of the embedding that is
-  effectively linear or constant, hence no wave at all.
+  effectively linear or constant, hence not a wave.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,17 +20,17 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from lff.nn.basis_law import Spread, damage, measure, other_law
-from lff.nn.finding import Finding as Finding
-from lff.nn.finding import agent_findings
-from lff.nn.found import Found, Place, Usage, find_layers, is_trained, usage_of
+from lff.auditing.basis_law import Spread, damage, measure, other_law
+from lff.auditing.findings import Finding as Finding
+from lff.auditing.findings import agent_findings
+from lff.auditing.layers import AuditedLayer, Location, Usage, find_layers, is_trained, usage_of
+from lff.auditing.unpack import unpack
 from lff.nn.phases import FEWEST_POINTS, Phases, count_points, measure_phases
-from lff.nn.unpack import unpack
 
 
 @dataclass(frozen=True)
-class LayerAudit:
-    """What was measured on one Fourier layer (one member of it, in an ensemble)."""
+class LayerReport:
+    """Measurements of one Fourier layer (one member of it, in an ensemble)."""
 
     name: str
     kind: str
@@ -39,7 +39,7 @@ class LayerAudit:
     trainable: bool
     spread: Spread
     in_optimizers: int | None
-    """How often B is in an optimizer; None if no optimizer was seen or B is not trained."""
+    """How often B is in an optimizer; None without an optimizer or if B is not trained."""
     steps: int | None
     """Updates that optimizers have made to B; None if they keep no record (plain SGD)."""
     is_target: bool
@@ -50,9 +50,9 @@ class LayerAudit:
 
 @dataclass(frozen=True)
 class Audit:
-    """The layers found, and the findings about them.  ``print`` it for a table."""
+    """Layers and the findings about them.  ``print`` it for a table."""
 
-    layers: tuple[LayerAudit, ...]
+    layers: tuple[LayerReport, ...]
     findings: tuple[Finding, ...]
 
     @property
@@ -95,26 +95,26 @@ def audit(
     (True, 1.0)
     """
     parts = unpack(module_or_agent)
-    seen = (*parts.optimizers.values(), *unpack(optimizers).optimizers.values())
-    known = list({id(optimizer): optimizer for optimizer in seen}.values())
-    found = find_layers(parts.modules)
-    usages = [usage_of(item, known) for item in found]
+    given = (*parts.optimizers.values(), *unpack(optimizers).optimizers.values())
+    known = list({id(optimizer): optimizer for optimizer in given}.values())
+    items = find_layers(parts.modules)
+    usages = [usage_of(item, known) for item in items]
     inputs = _inputs(obs)
     layers = [
-        _measure(item, usage, _is_copy(item, usage, found, usages, known), known, inputs)
-        for item, usage in zip(found, usages, strict=True)
+        _measure(item, usage, _is_copy(item, usage, items, usages, known), known, inputs)
+        for item, usage in zip(items, usages, strict=True)
     ]
     findings: list[Finding] = []
-    for item, usage, report in zip(found, usages, layers, strict=True):
+    for item, usage, report in zip(items, usages, layers, strict=True):
         findings += _spread_findings(item, usage, report, layers)
         findings += _optimizer_findings(item, usage, report)
         findings += _phase_findings(report, with_inputs=bool(inputs))
-        findings += _place_findings(item)
-    findings += _shared_findings(found, layers)
-    findings += agent_findings(parts, found, known)
-    if not found:
+        findings += _location_findings(item)
+    findings += _shared_findings(items, layers)
+    findings += agent_findings(parts, items, known)
+    if not items:
         message = "no Fourier layer found; is this the object that holds the networks?"
-        findings.append(Finding("found", "", message))
+        findings.append(Finding("layers", "", message))
     result = Audit(tuple(layers), tuple(findings))
     if show:
         print(result)  # noqa: T201  an audit is for reading
@@ -122,33 +122,33 @@ def audit(
 
 
 def _is_copy(
-    item: Found,
+    item: AuditedLayer,
     usage: Usage,
-    found: Sequence[Found],
+    items: Sequence[AuditedLayer],
     usages: Sequence[Usage],
     optimizers: Sequence[Optimizer],
 ) -> bool:
-    """Tell a target network: by its name, or because a whole network like a trained one is not."""
+    """Return whether a network is a target: by its name, or untrained beside a trained one."""
     if item.is_target:
         return True
-    if usage.groups or not optimizers or is_trained(item.places[0].parent, optimizers):
+    if usage.groups or not optimizers or is_trained(item.locations[0].parent, optimizers):
         return False
     return any(
         theirs.groups and other.B.shape == item.B.shape and type(other.layer) is type(item.layer)
-        for other, theirs in zip(found, usages, strict=True)
+        for other, theirs in zip(items, usages, strict=True)
     )
 
 
 def _measure(
-    item: Found,
+    item: AuditedLayer,
     usage: Usage,
     is_copy: bool,  # noqa: FBT001
     optimizers: Sequence[Optimizer],
     inputs: Sequence[Tensor],
-) -> LayerAudit:
+) -> LayerReport:
     layer = item.layer
     x = next((x for x in inputs if count_points(layer, x) >= FEWEST_POINTS), None)
-    return LayerAudit(
+    return LayerReport(
         name=item.name,
         kind=type(layer).__name__,
         in_features=getattr(layer, "in_channels", layer.in_features),
@@ -163,7 +163,7 @@ def _measure(
 
 
 def _spread_findings(
-    item: Found, usage: Usage, report: LayerAudit, layers: Sequence[LayerAudit]
+    item: AuditedLayer, usage: Usage, report: LayerReport, layers: Sequence[LayerReport]
 ) -> list[Finding]:
     spread = report.spread
     change = f"spread of B is {spread.actual:.3g}, σ is {spread.expected:.3g}"
@@ -192,11 +192,11 @@ def _spread_findings(
         return [Finding("spread", item.name, message, problem=False)]
     if usage.steps:
         return problem(f"{usage.steps} updates cannot have moved B so far: {law or 'overwritten'}")
-    return problem("overwritten, or trained by an optimizer not seen (pass optimizers=)")
+    return problem("overwritten, or trained by an unknown optimizer (pass optimizers=)")
 
 
-def _damage(item: Found, usage: Usage, spread: Spread) -> str | None:
-    """Name what no training leaves behind; a B that is no draw must be what it was built as."""
+def _damage(item: AuditedLayer, usage: Usage, spread: Spread) -> str | None:
+    """Name the trace of an overwritten B; a B that is not random must be as built."""
     if item.layer.random_law:
         return damage(item.B, expected=spread.expected)
     if not bool(item.B.isfinite().all()):
@@ -206,7 +206,7 @@ def _damage(item: Found, usage: Usage, spread: Spread) -> str | None:
     return None if same or usage.steps != 0 else "something else than it was built with"
 
 
-def _optimizer_findings(item: Found, usage: Usage, report: LayerAudit) -> list[Finding]:
+def _optimizer_findings(item: AuditedLayer, usage: Usage, report: LayerReport) -> list[Finding]:
     def problem(message: str) -> list[Finding]:
         return [Finding("optimizer", item.name, message)]
 
@@ -227,7 +227,7 @@ def _optimizer_findings(item: Found, usage: Usage, report: LayerAudit) -> list[F
     return []
 
 
-def _phase_findings(report: LayerAudit, *, with_inputs: bool) -> list[Finding]:
+def _phase_findings(report: LayerReport, *, with_inputs: bool) -> list[Finding]:
     phases = report.phases
     if phases is None:
         if not with_inputs:
@@ -244,10 +244,10 @@ def _phase_findings(report: LayerAudit, *, with_inputs: bool) -> list[Finding]:
     return [Finding("phase", report.name, message, problem=False)]
 
 
-def _place_findings(item: Found) -> list[Finding]:
-    """Judge one layer that stands in several places."""
-    pairs = _pairs(item.places)
-    judged = ((_judge_places(one, other), one, other) for one, other in pairs)
+def _location_findings(item: AuditedLayer) -> list[Finding]:
+    """Judge one layer with several locations."""
+    pairs = _pairs(item.locations)
+    judged = ((_judge_locations(one, other), one, other) for one, other in pairs)
     findings = [
         Finding("shared", f"{one.name} and {other.name}", message, problem=bad)
         for (message, bad), one, other in judged
@@ -256,8 +256,8 @@ def _place_findings(item: Found) -> list[Finding]:
     return sorted(findings, key=lambda finding: not finding.problem)[:1]
 
 
-def _judge_places(one: Place, other: Place) -> tuple[str, bool]:
-    """Return what to say of one B in two places, and whether it is a problem."""
+def _judge_locations(one: Location, other: Location) -> tuple[str, bool]:
+    """Return the message about one B in two locations, and whether it is a problem."""
     if one.is_target != other.is_target:
         return "the target's B is the online B itself, not a copy: there is no target network", True
     if one.is_actor != other.is_actor:
@@ -268,15 +268,15 @@ def _judge_places(one: Place, other: Place) -> tuple[str, bool]:
     return "", False  # one network under two names
 
 
-def _shared_findings(found: Sequence[Found], layers: Sequence[LayerAudit]) -> list[Finding]:
+def _shared_findings(items: Sequence[AuditedLayer], layers: Sequence[LayerReport]) -> list[Finding]:
     """Compare every two layers: one tensor in both, or two tensors with one draw."""
     findings = []
-    for (one, first), (other, second) in _pairs(list(zip(found, layers, strict=True))):
+    for (one, first), (other, second) in _pairs(list(zip(items, layers, strict=True))):
         where = f"{one.name} and {other.name}"
         if one.B.shape != other.B.shape:
             continue
         if one.B.data_ptr() == other.B.data_ptr():
-            message, bad = _judge_places(one.places[0], other.places[0])
+            message, bad = _judge_locations(one.locations[0], other.locations[0])
             findings.append(Finding("shared", where, message, problem=bad))
         elif first.is_target or second.is_target or not one.layer.random_law:
             continue
@@ -316,7 +316,7 @@ _HEADER = (
 )
 
 
-def _row(layer: LayerAudit) -> tuple[str, ...]:
+def _row(layer: LayerReport) -> tuple[str, ...]:
     spread, phases = layer.spread, layer.phases
     if not layer.trainable:
         trained = "frozen"

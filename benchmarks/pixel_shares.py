@@ -34,12 +34,12 @@ def pass_shares(loop: Ours, *, rounds: int) -> dict[str, float]:
     target's move.
     """
     agent, batch = loop.agent, random_batch(loop.setting)
-    eyes = agent.critic.eyes
-    first, *later = eyes.convolutions
-    stages: dict[str, Callable[[Tensor], Tensor]] = {"embedding": eyes.front}
-    stages["first convolution"] = lambda x: first(eyes.front(x))
-    stages["later convolutions"] = lambda x: _run(later, first(eyes.front(x)))
-    scaled = eyes._scale(batch.obs)
+    encoder = agent.critic.encoder
+    first, *later = encoder.convolutions
+    stages: dict[str, Callable[[Tensor], Tensor]] = {"embedding": encoder.front}
+    stages["first convolution"] = lambda x: first(encoder.front(x))
+    stages["later convolutions"] = lambda x: _run(later, first(encoder.front(x)))
+    scaled = encoder._scale(batch.obs)
     parameters = dict(agent.critic.named_parameters())
 
     def gradient(stage: Callable[[Tensor], Tensor]) -> Callable[[], object]:

@@ -278,12 +278,12 @@ def copy_networks(theirs: Agent, actor: PixelHead, critic: PixelCritic) -> None:
 @torch.no_grad()
 def copy_critic(theirs: Critic, critic: PixelCritic) -> None:
     """Give one critic of a peer's the tensors of ours."""
-    encoder, eyes = theirs.encoder, critic.eyes
+    encoder, built = theirs.encoder, critic.encoder
     if encoder.waves:
-        encoder.front.weight.copy_(eyes.front.B[:, :, None, None])
+        encoder.front.weight.copy_(built.front.B[:, :, None, None])
     elif encoder.front is not None:
-        encoder.front.load_state_dict(eyes.front.conv.state_dict())
-    convs = [layer for layer in eyes.convolutions if isinstance(layer, nn.Conv2d)]
+        encoder.front.load_state_dict(built.front.conv.state_dict())
+    convs = [layer for layer in built.convolutions if isinstance(layer, nn.Conv2d)]
     for conv, ours in zip(encoder.convs, convs, strict=True):
         conv.load_state_dict(ours.state_dict())
     _copy_head(encoder, critic.head)

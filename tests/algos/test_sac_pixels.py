@@ -38,7 +38,7 @@ from tests.algos.pictures import (
 from tests.auditing.agents import problems
 
 FIXED = Fourier2d(fourier_dim=6, sigma=0.1, trainable=False)
-BASIS = "critic/eyes.front.B"
+BASIS = "critic/encoder.front.B"
 FRONTS = [NoFront(), Conv1x1(channels=4), LFF, FIXED]
 
 
@@ -55,11 +55,11 @@ def test_a_fixed_basis_is_fixed_and_a_trained_one_moves():
         advance(agent, 3)
     assert torch.equal(fixed.state()[BASIS], before[fixed])
     assert not torch.equal(trained.state()[BASIS], before[trained])
-    assert "eyes.front.B" in dict(fixed.critic.named_buffers())
+    assert "encoder.front.B" in dict(fixed.critic.named_buffers())
     for adam in (fixed.actor_adam, fixed.critic_adam, fixed.alpha_adam):
         assert not any("front.B" in name for name in adam.parameters)
     assert not [name for name in fixed.state() if name.startswith("adam") and "front.B" in name]
-    assert "eyes.front.B" in trained.critic_adam.parameters
+    assert "encoder.front.B" in trained.critic_adam.parameters
 
 
 @pytest.mark.parametrize("augmentation", [CROP, TRANSLATE], ids=["crop", "translate"])
@@ -72,7 +72,7 @@ def test_acting_and_values_take_the_deterministic_form(augmentation, batch):
     assert seen.shape[-1] == augmentation.size != SIDE
     action = 2 * torch.rand(*batch, ACT, generator=torch.Generator().manual_seed(0)) - 1
     noise = torch.randn(*batch, ACT, generator=torch.Generator().manual_seed(1))
-    mean, log_std = split_head(agent.actor(agent.critic.eyes(seen)), log_std_min=-10.0)
+    mean, log_std = split_head(agent.actor(agent.critic.encoder(seen)), log_std_min=-10.0)
     torch.testing.assert_close(agent.act(raw), mean.tanh())
     torch.testing.assert_close(agent.act(raw, noise), (mean + log_std.exp() * noise).tanh())
     expected = agent.critic(seen, action).squeeze(-1)
@@ -122,7 +122,7 @@ def test_the_step_of_the_actor_touches_nothing_but_actor_and_temperature():
 
 
 def test_who_is_differentiated_by_what(monkeypatch):
-    """B11 and the shared eyes: only the critic loss tracks the critics, only the actor's the actor.
+    """B11 and the shared encoder: the critic loss alone tracks critics, only the actor's the actor.
 
     In the actor loss neither the critics' weights nor the maps that both read are tracked.
     """
@@ -143,7 +143,7 @@ def test_who_is_differentiated_by_what(monkeypatch):
 
         monkeypatch.setattr(agent, name, spy)
     advance(agent, 1)
-    # bootstrap by the critics' eyes and the target's, critic loss, actor step
+    # bootstrap by the critics' encoder and the target's, critic loss, actor step
     assert asked["see"] == [[False, False], [False, False], [True, False], [False, False]]
     assert asked["policy"] == [[False, False], [True, False]]  # bootstrap, actor loss
     assert asked["q"] == [[False, False], [True, True], [False, True]]  # the last by the action
@@ -158,16 +158,18 @@ def reference_update(agent, batch, noise):
     actor, critic = (copy.deepcopy(n).requires_grad_() for n in (agent.actor, agent.critic))
     log_alpha = agent.log_alpha.clone().requires_grad_()
     alpha = log_alpha.exp().detach()
-    eyes, head = critic.eyes, critic.head
+    encoder, head = critic.encoder, critic.head
     with torch.no_grad():
-        action, log_prob = squash(actor(eyes(batch.next_obs)), noise.next_action, log_std_min=-10.0)
+        action, log_prob = squash(
+            actor(encoder(batch.next_obs)), noise.next_action, log_std_min=-10.0
+        )
         next_q = target(batch.next_obs, action).squeeze(-1).amin(dim=0)
         y = batch.reward + 0.99 * ~batch.terminated * (next_q - alpha * log_prob)
     adam = torch.optim.Adam(critic.parameters(), lr=3e-3)
     q = critic(batch.obs, batch.action).squeeze(-1)
     (q - y).square().mean(dim=1).sum().backward()
     adam.step()
-    maps = eyes(batch.obs).detach()
+    maps = encoder(batch.obs).detach()
     adam = torch.optim.Adam(actor.parameters(), lr=2e-3)
     action, log_prob = squash(actor(maps), noise.action, log_std_min=-10.0)
     (alpha * log_prob - head(maps, action).squeeze(-1).amin(dim=0)).mean().backward()
@@ -210,7 +212,7 @@ def test_actor_and_temperature_wait_for_their_period():
     assert {"alpha/log", "actor/project.weight", "adam/actor/count"} <= moved
 
 
-def test_the_eyes_of_the_target_follow_faster():
+def test_the_encoder_of_the_target_follow_faster():
     """θ̄ + τ (θ - θ̄) at the second update, τ = 0.01 for the critics' own layers, 0.05 else."""
     agent = make_seer()
     start = {n: v.clone() for n, v in agent._target.items()}
@@ -224,7 +226,7 @@ def test_the_eyes_of_the_target_follow_faster():
         torch.testing.assert_close(value, expected, rtol=1e-6, atol=1e-9, msg=name)
         rates.add((name.partition(".")[0], rate))
     # the projection and its layer norm count as encoder, as in the code base of RAD
-    assert rates == {("eyes", 0.05), ("head", 0.05), ("head", 0.01)}
+    assert rates == {("encoder", 0.05), ("head", 0.05), ("head", 0.01)}
     assert CRITICS_BODY == "head.net."
 
 
@@ -273,15 +275,15 @@ def test_weight_decay_reaches_convolutions_but_not_the_basis(kind):
     agent = make_seer(WeightDecay(coefficient=0.5, kind=kind))
     rules = agent.critic_adam.rules
     found = kinds(agent.critic)
-    assert found["eyes.front.B"] == "basis"
-    assert found["eyes.convolutions.0.weight"] == found["head.project.weight"] == "weight"
-    assert {n for n, rule in rules.items() if rule.l2 == 0} == {"eyes.front.B"}
+    assert found["encoder.front.B"] == "basis"
+    assert found["encoder.convolutions.0.weight"] == found["head.project.weight"] == "weight"
+    assert {n for n, rule in rules.items() if rule.l2 == 0} == {"encoder.front.B"}
     start = snapshot(plain)
     advance(plain)
     advance(agent)
     one, other = plain.state(), agent.state()
     assert torch.equal(one[BASIS], other[BASIS])
-    for name in ("critic/eyes.convolutions.2.weight", "critic/head.project.weight"):
+    for name in ("critic/encoder.convolutions.2.weight", "critic/head.project.weight"):
         assert not torch.equal(one[name], other[name])
         if kind == "decoupled":
             expected = one[name] - 3e-3 * 0.5 * start[name]
@@ -325,7 +327,7 @@ def test_functional_regularization_holds_the_critics_to_their_lagging_copy():
     metrics = agent.update(batch, noise)
     torch.testing.assert_close(metrics["train/penalty"], expected)
     assert expected.item() > 0
-    for name, value in agent._leader.items():  # the second update copies, eyes and all
+    for name, value in agent._leader.items():  # the second update copies, encoder and all
         assert torch.equal(agent._target[name], value), name
 
 
@@ -335,7 +337,7 @@ def test_norms_are_put_into_the_heads_alone(one):
     advance(agent, 3)
     names = {n for n in agent.state() if n not in plain.state() and n.startswith(("act", "cri"))}
     assert names
-    assert all(".trunk." in name and "eyes" not in name for name in names)
+    assert all(".trunk." in name and "encoder" not in name for name in names)
     if isinstance(one, SpectralNorm):
         layer = agent.critic.head.net.stacked.trunk[2]
         norms = torch.linalg.matrix_norm(layer.weight / layer.norm()[:, None, None], ord=2)
@@ -360,7 +362,7 @@ def test_the_audit_sees_one_basis_its_copy_and_who_trains_it():
     report = audit(agent, show=False)
     assert report.ok, str(report)
     names = [layer.name for layer in report.layers]
-    assert names == ["critic.eyes.front", "critic_target.eyes.front"]
+    assert names == ["critic.encoder.front", "critic_target.encoder.front"]
     assert [layer.is_target for layer in report.layers] == [False, True]
     assert report.layers[0].in_optimizers == 1
     advance(agent, 3)
@@ -375,8 +377,8 @@ def test_the_audit_of_a_fixed_basis_and_of_damage():
     assert report.ok, str(report)
     assert [layer.trainable for layer in report.layers] == [False, False]
     agent = make_seer(front=Fourier2d(**wide))
-    agent.critic_adam.parameters["eyes.front.B"] = agent.critic.eyes.front.B.detach().clone()
-    assert ("optimizer", "critic.eyes.front") in problems(audit(agent, show=False))
+    agent.critic_adam.parameters["encoder.front.B"] = agent.critic.encoder.front.B.detach().clone()
+    assert ("optimizer", "critic.encoder.front") in problems(audit(agent, show=False))
     assert audit(make_seer(front=NoFront()), show=False).layers == ()
 
 

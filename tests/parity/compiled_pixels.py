@@ -31,7 +31,7 @@ def variants():
 
 def main(backend):
     pixels.CACHED = SMALL
-    assert make_seer().critic.eyes._chunk(SIZE) == 2  # hence 2, 2, 2 and 1
+    assert make_seer().critic.encoder._chunk(SIZE) == 2  # hence 2, 2, 2 and 1
     for options, regularizers in variants():
         torch.compiler.reset()
         one, other = (make_seer(*regularizers, **options) for _ in "ab")

@@ -230,7 +230,7 @@ def test_the_tools_for_runs(whole, cli):
     assert "{" not in shown.out
     audited = cli("audit", run)
     assert audited.code == 0, audited.err
-    assert "critic.eyes.front" in audited.out
+    assert "critic.encoder.front" in audited.out
     page = cli("report", run, "--out", "page.html")
     assert page.code == 0, page.err
     played = cli("play", run, "--video", "played.gif")

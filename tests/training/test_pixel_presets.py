@@ -126,9 +126,9 @@ def test_parameters_are_those_of_the_built_networks():
     for name in ("lff", "cnn", "cnn-vanilla", "per-frame"):
         agent = chosen.agent(name)
         critics = PixelCritic(agent.encoder, agent.critic, 2, obs_shape=(9, 28, 28), action_dim=1)
-        assert sizes[f"{name} eyes"] == num_parameters(critics.eyes)
+        assert sizes[f"{name} eyes"] == num_parameters(critics.encoder)
         assert sizes["critics"] == num_parameters(critics.head)
-    width = critics.eyes.maps_width
+    width = critics.encoder.maps_width
     actor = pixel_actor(agent.encoder, agent.actor, maps_width=width, action_dim=1)
     assert sizes["actor"] == num_parameters(actor)
 

@@ -21,9 +21,9 @@ Implementation details:
    network: the bootstrap is from the critics, and θ̄ is the lagging copy.
 9. Observations are normalised inside the agent if asked for (``lff.algos.normalize``); callers and
    replay hold them as the environment gave them.
-10. From images (SAC + RAD) actor and critics share front and convolutions, the eyes.  The critics
+10. From images (SAC + RAD) actor and critics share front and convolutions, the encoder.  Critics
     train them; the gradient of the actor stops at the maps, which both read once.  The next action
-    is chosen from what the critics' eyes see, its value from what the target's see.  Batches come
+    is chosen from the critics' encoding, its value from the target's.  Batches come
     augmented; whoever acts or asks for values gives images as the environment does, and the agent
     takes the augmentation's deterministic form.
 """
@@ -153,7 +153,7 @@ class SAC:
             action_dim=size,
             generator=generator,
         )
-        maps = critics.eyes.maps_width
+        maps = critics.encoder.maps_width
         head = pixel_actor(
             config.encoder, config.actor, maps_width=maps, action_dim=size, generator=generator
         )
@@ -175,13 +175,13 @@ class SAC:
     def see(
         self, parameters: Mapping[str, Tensor], obs: Shaped[Tensor, "..."]
     ) -> Float[Tensor, "*batch seen"]:
-        """Return what both networks are given: a normalised vector, or the maps of the eyes.
+        """Return what both networks are given: a normalised vector, or the maps of the encoder.
 
         Images are augmented already; ``parameters`` are the critics' or the target's.
         """
         if not isinstance(self.critic, PixelCritic):
             return obs if self.norm is None else self.norm(obs)
-        maps: Tensor = functional_call(self.critic.eyes, _within(parameters, "eyes."), (obs,))
+        maps: Tensor = functional_call(self.critic.encoder, _within(parameters, "encoder."), (obs,))
         return maps
 
     def act(

@@ -149,7 +149,7 @@ class StackedLinear(nn.Module):
 
 
 class StackedLayerNorm(nn.Module):
-    """Layer norms of all members at once: one statistic per row, each member its own scale."""
+    """Layer norms of all members at once: one statistic per row, one scale per member."""
 
     def __init__(self, layers: Sequence[nn.LayerNorm]) -> None:
         """Stack the layers' scales and shifts."""
@@ -175,7 +175,7 @@ class StackedLayerNorm(nn.Module):
 
 
 class _Unregistered:
-    """Keeps a module's own (meaningless) weights out of the one that holds it."""
+    """Holder that keeps a module's meaningless weights out of the module that has it."""
 
     __slots__ = ("module",)
 
@@ -184,7 +184,7 @@ class _Unregistered:
 
 
 class StackedByVmap(nn.Module):
-    """Any other module, batched by vmap: slower than the layers above, right all the same."""
+    """Any other module, batched by vmap: slower than the layers above, with equal results."""
 
     def __init__(self, modules: Sequence[nn.Module]) -> None:
         """Stack all parameters and buffers under one name each."""
@@ -195,8 +195,8 @@ class StackedByVmap(nn.Module):
         for name in self._names:
             value = torch.stack([state[name].detach() for state in states])
             if name in first:
-                own = nn.Parameter(value, requires_grad=first[name].requires_grad)
-                self.register_parameter(_mangled(name), own)
+                parameter = nn.Parameter(value, requires_grad=first[name].requires_grad)
+                self.register_parameter(_mangled(name), parameter)
             else:
                 self.register_buffer(_mangled(name), value)
         self._template = _Unregistered(copy.deepcopy(modules[0]).to("meta"))
@@ -206,18 +206,13 @@ class StackedByVmap(nn.Module):
 
     def forward(self, x: Float[Tensor, "member batch in"]) -> Float[Tensor, "member batch out"]:
         """Apply each member to its slice of the input."""
-        template = self._template.module
-        template.train(self.training)
-
-        def apply(state: dict[str, Tensor], x: Tensor) -> Tensor:
-            output: Tensor = functional_call(template, state, (x,))
-            return output
-
-        output: Tensor = vmap(apply, randomness="different")(self._state(), x)
-        return output
+        return self._run((x,), axis=0)
 
     def forward_shared(self, *xs: Tensor) -> Float[Tensor, "member ..."]:
         """Apply every member to the same inputs, as many and as shaped as its forward takes."""
+        return self._run(xs, axis=None)
+
+    def _run(self, xs: tuple[Tensor, ...], *, axis: int | None) -> Tensor:
         template = self._template.module
         template.train(self.training)
 
@@ -225,7 +220,7 @@ class StackedByVmap(nn.Module):
             output: Tensor = functional_call(template, state, xs)
             return output
 
-        axes = (0, *(None for _ in xs))
+        axes = (0, *(axis for _ in xs))
         output: Tensor = vmap(apply, in_dims=axes, randomness="different")(self._state(), *xs)
         return output
 
@@ -247,7 +242,7 @@ class StackedByVmap(nn.Module):
                 view = copy.deepcopy(layer)
                 for key in layer.state_dict():
                     value = self._state()[f"{name}.{key}" if name else key]
-                    setattr(view, key, value)  # the very tensor, so that optimizers know it
+                    setattr(view, key, value)  # the tensor itself, which optimizers hold
                 yield name, view
 
 
@@ -256,7 +251,7 @@ def stack(
 ) -> nn.Module:
     """Return one module that holds and computes all of ``modules`` along a leading axis.
 
-    The modules must be alike.  A module that stands in two places is stacked once (``memo``).
+    The modules must be alike.  A module with two names is stacked once (``memo``).
     """
     memo = {} if memo is None else memo
     key = tuple(map(id, modules))
@@ -285,11 +280,9 @@ def _stack(modules: Sequence[nn.Module], memo: dict[tuple[int, ...], nn.Module])
 
 def _check_alike(first: nn.Module, other: nn.Module) -> None:
     """Raise unless two networks differ in their weights alone."""
-    places, others = (
-        dict(module.named_modules(remove_duplicate=False)) for module in (first, other)
-    )
-    for name in {**places, **others}:
-        pair = places.get(name), others.get(name)
+    ones, others = (dict(module.named_modules(remove_duplicate=False)) for module in (first, other))
+    for name in {**ones, **others}:
+        pair = ones.get(name), others.get(name)
         one, two = ("nothing" if module is None else _signature(module) for module in pair)
         if one != two:
             where = f" at {name}" if name else ""
@@ -298,12 +291,12 @@ def _check_alike(first: nn.Module, other: nn.Module) -> None:
 
 
 def _signature(module: nn.Module) -> str:
-    """Say all that makes a module up but its weights.
+    """Return a description of a module without its weights.
 
-    By the class's name: torch makes a class of its own for every parametrized layer.
+    By the class's name: torch makes a separate class for every parametrized layer.
     """
-    own = (*module.named_parameters(recurse=False), *module.named_buffers(recurse=False))
-    shapes = {name: (type(value).__name__, tuple(value.shape)) for name, value in own}
+    tensors = (*module.named_parameters(recurse=False), *module.named_buffers(recurse=False))
+    shapes = {name: (type(value).__name__, tuple(value.shape)) for name, value in tensors}
     return f"{type(module).__name__}({module.extra_repr()}) {shapes or ''}".strip()
 
 

@@ -1,7 +1,7 @@
-"""The networks of an agent that sees: one pair of eyes, and heads on what they see.
+"""Networks of an agent from pixels: shared encoder, actor and critic heads.
 
-eyes   front and convolutions, shared by actor and critics, trained by the critics alone
-head   Linear to 50, layer norm, then the network: one for the actor, one for all critics
+encoder  front and convolutions, shared by actor and critics, trained by the critics alone
+head     Linear to 50, layer norm, then the network: one for the actor, one for all critics
 """
 
 import torch
@@ -41,7 +41,7 @@ class PixelHead(nn.Module):
 
 
 class PixelCritic(nn.Module):
-    """Eyes and all critics: ``(images, action)`` -> ``(critic, *batch, 1)``."""
+    """Encoder and all critics: ``(images, action)`` -> ``(critic, *batch, 1)``."""
 
     def __init__(
         self,
@@ -53,18 +53,18 @@ class PixelCritic(nn.Module):
         action_dim: int,
         generator: torch.Generator | None = None,
     ) -> None:
-        """Build the eyes, then ``size`` critics on one projection."""
+        """Build the encoder, then ``size`` critics on one projection."""
         super().__init__()
-        self.eyes = PixelMaps(config, obs_shape, generator=generator)
+        self.encoder = PixelMaps(config, obs_shape, generator=generator)
         width = config.feature_dim + action_dim
         critics = Ensemble.build(net, size, in_features=width, out_features=1, generator=generator)
-        self.head = PixelHead(config, self.eyes.maps_width, critics, generator=generator)
+        self.head = PixelHead(config, self.encoder.maps_width, critics, generator=generator)
 
     def forward(
         self, obs: Shaped[Tensor, "*batch channels height width"], action: Float[Tensor, "*batch a"]
     ) -> Float[Tensor, "critic *batch 1"]:
         """Return every critic's value."""
-        output: Tensor = self.head(self.eyes(obs), action)
+        output: Tensor = self.head(self.encoder(obs), action)
         return output
 
 
@@ -76,6 +76,6 @@ def pixel_actor(
     action_dim: int,
     generator: torch.Generator | None = None,
 ) -> PixelHead:
-    """Return the actor's head, for the maps that the critics' eyes give."""
+    """Return the actor's head, for the maps of the critics' encoder."""
     network = net.build(config.feature_dim, 2 * action_dim, generator=generator)
     return PixelHead(config, maps_width, network, generator=generator)

@@ -14,22 +14,20 @@ of JAX's order (height, width, channels) it is the layer per pixel.
 
 A B that is not trained is a parameter behind ``stop_gradient``, since Flax hands everything to the
 optimizer: Adam leaves it alone, but weight decay shrinks it.  Use :func:`adamw_sparing_b`; the
-audit tells.
+audit reports it.
 """
 
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import torch
 
 from lff.auditing import Parts
 from lff.core.checks import check_choice
-from lff.core.config import from_dict
-from lff.core.errors import BadTypeError
 from lff.nn.fourier import Fourier, LearnedFourierFeatures
-from lff.plugins import missing_host
+from lff.plugins import Networks, common_fields, fourier_config, missing_host
 
 try:
     import flax.linen as nn
@@ -41,8 +39,6 @@ try:
     from sbx.sac.policies import SACPolicy
 except ModuleNotFoundError as error:
     raise missing_host("flax", error.name or "flax") from error
-
-Networks = Literal["both", "critic", "actor"]
 
 
 class FourierFeatures(nn.Module):
@@ -59,7 +55,7 @@ class FourierFeatures(nn.Module):
 
     def __post_init__(self) -> None:
         """Check the sizes as the layer of torch does."""
-        Fourier(**_choices(self))
+        Fourier(**common_fields(self, Fourier))
         super().__post_init__()
 
     @nn.compact
@@ -88,14 +84,8 @@ class FourierCritic(nn.Module):
     def __call__(self, x: Any, action: Any) -> Any:
         """Return q of every row."""
         joint = jnp.concatenate([x.reshape(len(x), -1), action], axis=-1)
-        features = FourierFeatures(**_choices(self.fourier))(joint)
-        critic = ContinuousCritic(
-            net_arch=self.net_arch,
-            use_layer_norm=self.use_layer_norm,
-            dropout_rate=self.dropout_rate,
-            activation_fn=self.activation_fn,
-            output_dim=self.output_dim,
-        )
+        features = FourierFeatures(**vars(self.fourier))(joint)
+        critic = ContinuousCritic(**common_fields(self, ContinuousCritic))
         return critic(features, action[:, :0])  # the features have the action in them
 
 
@@ -120,14 +110,7 @@ class FourierVectorCritic(nn.Module):
             in_axes=None,
             out_axes=0,
             axis_size=self.n_critics,
-        )(
-            fourier=self.fourier,
-            net_arch=self.net_arch,
-            use_layer_norm=self.use_layer_norm,
-            dropout_rate=self.dropout_rate,
-            activation_fn=self.activation_fn,
-            output_dim=self.output_dim,
-        )
+        )(**common_fields(self, FourierCritic))
         return critics(obs, action)
 
 
@@ -148,15 +131,8 @@ class FourierActor(nn.Module):
     @nn.compact
     def __call__(self, x: Any) -> Any:
         """Return the distribution of actions."""
-        features = FourierFeatures(**_choices(self.fourier))(x.reshape(len(x), -1))
-        actor = SquashedGaussianActor(
-            net_arch=self.net_arch,
-            action_dim=self.action_dim,
-            log_std_min=self.log_std_min,
-            log_std_max=self.log_std_max,
-            activation_fn=self.activation_fn,
-        )
-        return actor(features)
+        features = FourierFeatures(**vars(self.fourier))(x.reshape(len(x), -1))
+        return SquashedGaussianActor(**common_fields(self, SquashedGaussianActor))(features)
 
 
 class LFFSACPolicy(SACPolicy):
@@ -178,7 +154,7 @@ class LFFSACPolicy(SACPolicy):
     ) -> None:
         """Choose the networks that SBX will build."""
         check_choice("networks", networks, get_args(Networks))
-        front = _config(fourier)
+        front = fourier_config(Fourier, fourier)
         if networks != "actor":
             host["vector_critic_class"] = functools.partial(FourierVectorCritic, fourier=front)
         if networks != "critic":
@@ -208,49 +184,32 @@ def torch_layers(
 ) -> dict[str, LearnedFourierFeatures]:
     """Return the Fourier layers of a Flax module as layers of torch, by name; for the audit.
 
-    ``inputs``: what the module is called with.  Of layers under ``nn.vmap``, B is stacked.
+    ``inputs`` are those of the module's call.  Of layers under ``nn.vmap``, B is stacked.
     """
-    found: dict[tuple[str, ...], FourierFeatures] = {}
+    modules: dict[tuple[str, ...], FourierFeatures] = {}
 
     def watch(call: Any, args: Any, kwargs: Any, context: Any) -> Any:
         if isinstance(context.module, FourierFeatures):
-            found[context.module.path] = context.module
+            modules[context.module.path] = context.module
         return call(*args, **kwargs)
 
-    def apply(variables: Any) -> None:  # nothing to return: a distribution has no shape
+    def apply(variables: Any) -> None:  # returns nothing: a distribution lacks a shape
         nn.Module.apply(module, variables, *inputs, rngs={"dropout": jax.random.key(0)})
 
     with nn.intercept_methods(watch):
         jax.eval_shape(apply, variables)
     layers = {}
-    for path, features in found.items():
+    for path, features in modules.items():
         B = functools.reduce(lambda tree, key: tree[key], path, variables["params"])["B"]
         layers[".".join(path)] = _twin(features, np.asarray(B))
     return layers
 
 
 def _twin(features: FourierFeatures, B: Any) -> LearnedFourierFeatures:
-    choices = _choices(features)
-    layer = LearnedFourierFeatures(B.shape[-1], choices.pop("fourier_dim"), **choices)
+    layer = LearnedFourierFeatures(B.shape[-1], **common_fields(features, Fourier))
     value = torch.tensor(B)
     layer.B = torch.nn.Parameter(value) if features.trainable else value
     return layer
-
-
-def _choices(source: Any) -> dict[str, Any]:
-    return {
-        name: getattr(source, name)
-        for name in ("fourier_dim", "sigma", "trainable", "concat_input")
-    }
-
-
-def _config(given: Any) -> Fourier:
-    if isinstance(given, Fourier):
-        return given
-    if not isinstance(given, Mapping):
-        remedy = "pass policy_kwargs=dict(fourier=dict(fourier_dim=256, sigma=0.01)), say"
-        raise BadTypeError("fourier", given, "a dict or lff.Fourier", remedy)
-    return from_dict(Fourier, {"type": Fourier.tag, **given})
 
 
 def _unpack_policy(policy: Any) -> Parts:

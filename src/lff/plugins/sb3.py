@@ -18,17 +18,16 @@ The policies of TD3 serve DDPG, too, those of PPO serve A2C.
 import copy
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, ClassVar, Literal, TypeVar, get_args
+from typing import Any, ClassVar, get_args
 
 import torch
 from torch import Tensor, nn
 
 from lff.auditing import Parts, insert_front, reads_action
 from lff.core.checks import check_choice
-from lff.core.config import from_dict
-from lff.core.errors import BadInputError, BadTypeError
+from lff.core.errors import BadInputError
 from lff.nn.fourier import Fourier, Fourier2d
-from lff.plugins import missing_host
+from lff.plugins import Networks, fourier_config, missing_host
 
 try:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -43,12 +42,12 @@ from stable_baselines3.sac.policies import SACPolicy
 from stable_baselines3.td3.policies import Actor as TD3Actor
 from stable_baselines3.td3.policies import TD3Policy
 
-Networks = Literal["both", "critic", "actor"]
-Config = TypeVar("Config", Fourier, Fourier2d)
 
+class _WithFront(nn.Module):
+    """Constructor of the policies with a front; stands before the host's class."""
 
-class _OffPolicy(nn.Module):
-    """What the policies of SAC and TD3 have in common; stands before the host's class."""
+    default: ClassVar[Networks] = "both"
+    """The networks that get the front unless the user chooses."""
 
     def __init__(
         self,
@@ -57,23 +56,46 @@ class _OffPolicy(nn.Module):
         lr_schedule: Any,
         *,
         fourier: Fourier | Mapping[str, Any] | None = None,
-        networks: Networks = "both",
+        networks: Networks | None = None,
         **host: Any,
     ) -> None:
-        """Build the host's policy with the front in its networks."""
-        _remember(self, fourier, networks)
-        _check_separate(host)
+        """Build the host's policy with the front in its networks.
+
+        The choices are set before the host's constructor, which builds the networks.
+        """
+        networks = self.default if networks is None else networks
+        check_choice("networks", networks, get_args(Networks))
+        self.fourier: Any = asdict(fourier_config(Fourier, fourier))
+        self.networks: Any = networks
+        if isinstance(self, _OffPolicy):
+            _check_separate(host)
         super().__init__(observation_space, action_space, lr_schedule, **host)
+
+    def _embed(self, role: Networks, network: nn.Sequential, what: str) -> None:
+        """Put the front before the first Linear of one of the host's networks, in place."""
+        if self.networks not in (role, "both"):
+            return
+        if not any(isinstance(layer, nn.Linear) for layer in network):
+            raise BadInputError(what, [], "one layer or more behind the front", "use [256], say")
+        insert_front(network, fourier_config(Fourier, self.fourier))
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        """Return what ``policy.save`` must keep."""
+        host: dict[str, Any] = super()._get_constructor_parameters()  # type: ignore[misc]
+        return host | {"fourier": self.fourier, "networks": self.networks}
+
+
+class _OffPolicy(_WithFront):
+    """Critics of the policies of SAC and TD3."""
 
     def make_critic(
         self, features_extractor: BaseFeaturesExtractor | None = None
     ) -> ContinuousCritic:
         """Return SB3's critics, each behind a front of its own on (s, a)."""
-        return _embed_critics(self, super().make_critic(features_extractor))  # type: ignore[misc]
-
-    def _get_constructor_parameters(self) -> dict[str, Any]:
-        own: dict[str, Any] = super()._get_constructor_parameters()  # type: ignore[misc]
-        return own | _remembered(self)
+        critic: ContinuousCritic = super().make_critic(features_extractor)  # type: ignore[misc]
+        for network in critic.q_networks:
+            self._embed("critic", network, "net_arch of the critic")  # type: ignore[arg-type]
+        return critic
 
 
 class LFFSACPolicy(_OffPolicy, SACPolicy):
@@ -86,7 +108,7 @@ class LFFSACPolicy(_OffPolicy, SACPolicy):
     def make_actor(self, features_extractor: BaseFeaturesExtractor | None = None) -> SACActor:
         """Return SB3's actor, its first layer behind the front."""
         actor = super().make_actor(features_extractor)
-        _embed(self, "actor", actor.latent_pi, "net_arch of the actor")
+        self._embed("actor", actor.latent_pi, "net_arch of the actor")
         return actor
 
 
@@ -99,63 +121,32 @@ class LFFTD3Policy(_OffPolicy, TD3Policy):
     def make_actor(self, features_extractor: BaseFeaturesExtractor | None = None) -> TD3Actor:
         """Return SB3's actor, its first layer behind the front."""
         actor = super().make_actor(features_extractor)
-        _embed(self, "actor", actor.mu, "net_arch of the actor")
+        self._embed("actor", actor.mu, "net_arch of the actor")
         return actor
 
 
-class LFFPPOPolicy(ActorCriticPolicy):
+class LFFPPOPolicy(_WithFront, ActorCriticPolicy):
     """PPO's and A2C's policy; the front in the value network alone, as in the authors' code.
 
     ``policy_kwargs`` as for :class:`LFFSACPolicy`; here ``networks`` is "critic" by default.
     """
 
-    def __init__(
-        self,
-        observation_space: Any,
-        action_space: Any,
-        lr_schedule: Any,
-        *,
-        fourier: Fourier | Mapping[str, Any] | None = None,
-        networks: Networks = "critic",
-        **host: Any,
-    ) -> None:
-        """Build the host's policy with the front in its networks."""
-        _remember(self, fourier, networks)
-        super().__init__(observation_space, action_space, lr_schedule, **host)
+    default = "critic"
 
     def _build_mlp_extractor(self) -> None:
         super()._build_mlp_extractor()
-        _embed(self, "critic", self.mlp_extractor.value_net, "net_arch['vf']")
-        _embed(self, "actor", self.mlp_extractor.policy_net, "net_arch['pi']")
-
-    def _get_constructor_parameters(self) -> dict[str, Any]:
-        return super()._get_constructor_parameters() | _remembered(self)
+        self._embed("critic", self.mlp_extractor.value_net, "net_arch['vf']")
+        self._embed("actor", self.mlp_extractor.policy_net, "net_arch['pi']")
 
 
-class LFFDQNPolicy(DQNPolicy):
+class LFFDQNPolicy(_WithFront, DQNPolicy):
     """DQN's policy: B acts on s; each action has an output of its own."""
-
-    def __init__(
-        self,
-        observation_space: Any,
-        action_space: Any,
-        lr_schedule: Any,
-        *,
-        fourier: Fourier | Mapping[str, Any] | None = None,
-        **host: Any,
-    ) -> None:
-        """Build the host's policy with the front in its network."""
-        _remember(self, fourier, "both")
-        super().__init__(observation_space, action_space, lr_schedule, **host)
 
     def make_q_net(self) -> QNetwork:
         """Return SB3's network, its first layer behind the front."""
         network = super().make_q_net()
-        _embed(self, "critic", network.q_net, "net_arch")
+        self._embed("critic", network.q_net, "net_arch")
         return network
-
-    def _get_constructor_parameters(self) -> dict[str, Any]:
-        return super()._get_constructor_parameters() | {"fourier": _remembered(self)["fourier"]}
 
 
 class FourierNatureCNN(NatureCNN):
@@ -176,14 +167,14 @@ class FourierNatureCNN(NatureCNN):
     ) -> None:
         """Build the host's network and put the front before it."""
         super().__init__(observation_space, features_dim, normalized_image)
-        insert_front(self.cnn, _config(Fourier2d, fourier))
+        insert_front(self.cnn, fourier_config(Fourier2d, fourier))
 
 
 class _OnPixels(nn.Module):
-    """What the policies from images have in common; stands before the host's class."""
+    """Constructor of the policies from images; stands before the host's class."""
 
     hidden: ClassVar[tuple[int, ...]] = ()
-    """The layers that SB3's own CnnPolicy has behind its convolutions."""
+    """Layers of SB3's CnnPolicy behind its convolutions."""
     critics_apart: ClassVar[bool] = False
     """Whether the critics must have an encoder of their own."""
 
@@ -224,28 +215,6 @@ class LFFDQNCnnPolicy(_OnPixels, DQNPolicy):
     """DQN from images; ``fourier`` as for :class:`LFFSACCnnPolicy`."""
 
 
-def _config(kind: type[Config], given: Any) -> Config:
-    """Return the front's config from itself or from a plain dict, as a saved model has it."""
-    if isinstance(given, kind):
-        return given
-    if not isinstance(given, Mapping):
-        remedy = "pass policy_kwargs=dict(fourier=dict(fourier_dim=256, sigma=0.01)), say"
-        raise BadTypeError("fourier", given, f"a dict or lff.nn.{kind.__name__}", remedy)
-    return from_dict(kind, {"type": kind.tag, **given})
-
-
-def _remember(policy: nn.Module, fourier: Any, networks: Networks) -> None:
-    """Keep the choices as plain data, before the host's constructor builds the networks."""
-    check_choice("networks", networks, get_args(Networks))
-    policy.fourier = asdict(_config(Fourier, fourier))  # type: ignore[assignment]
-    policy.networks = networks  # type: ignore[assignment]
-
-
-def _remembered(policy: Any) -> dict[str, Any]:
-    """Return what ``policy.save`` must keep beside the host's own choices."""
-    return {"fourier": policy.fourier, "networks": policy.networks}
-
-
 def _check_separate(host: Mapping[str, Any]) -> None:
     """Refuse SB3's shared extractor, which only the actor's loss trains."""
     shared = host.get("share_features_extractor")
@@ -254,26 +223,11 @@ def _check_separate(host: Mapping[str, Any]) -> None:
         raise BadInputError("share_features_extractor", shared, "False", remedy)
 
 
-def _embed(policy: Any, role: Networks, network: nn.Sequential, what: str) -> None:
-    """Put the front before the first Linear of one of the host's networks, in place."""
-    if policy.networks not in (role, "both"):
-        return
-    if not any(isinstance(layer, nn.Linear) for layer in network):
-        raise BadInputError(what, [], "one layer or more behind the front", "use [256], say")
-    insert_front(network, _config(Fourier, policy.fourier))
-
-
-def _embed_critics(policy: Any, critic: ContinuousCritic) -> ContinuousCritic:
-    for network in critic.q_networks:
-        _embed(policy, "critic", network, "net_arch of the critic")  # type: ignore[arg-type]
-    return critic
-
-
 def _on_pixels(fourier: Any, host: dict[str, Any], *, net_arch: list[int]) -> dict[str, Any]:
     """Return the host's arguments with our extractor; ``policy.load`` gives it back in them."""
     extractor = dict(host.pop("features_extractor_kwargs", None) or {})
     if fourier is not None or "fourier" not in extractor:
-        extractor["fourier"] = asdict(_config(Fourier2d, fourier))
+        extractor["fourier"] = asdict(fourier_config(Fourier2d, fourier))
     given = host.pop("net_arch", None)
     return {
         "features_extractor_class": FourierNatureCNN,
@@ -290,17 +244,17 @@ def _unpack_model(model: Any) -> Parts:
 
 
 def _unpack_policy(policy: Any) -> Parts:
-    """Name the networks of an off-policy policy, and ask its critic whether it sees actions."""
+    """Name the networks of an off-policy policy, and whether its critic reads actions."""
     names = ("actor", "actor_target", "critic", "critic_target")
     modules = {name: getattr(policy, name) for name in names if hasattr(policy, name)}
-    return Parts(modules=modules, critics={"critic": _ask(policy)})
+    return Parts(modules=modules, critics={"critic": _reads(policy)})
 
 
-def _ask(policy: Any) -> dict[str, bool]:
+def _reads(policy: Any) -> dict[str, bool]:
     obs, _ = policy.obs_to_tensor(copy.deepcopy(policy.observation_space).sample())
     action: Tensor = torch.zeros(1, get_action_dim(policy.action_space), device=policy.device)
     training = policy.critic.training
-    policy.critic.set_training_mode(False)  # asking must not move batch statistics
+    policy.critic.set_training_mode(False)  # this pass must not change batch statistics
     try:
         return reads_action(policy.critic, action, lambda action: policy.critic(obs, action))
     finally:

@@ -128,18 +128,18 @@ def _checked(fourier: Any) -> Fourier:
 
 
 def _unpack_algorithm(algorithm: Any) -> Parts:
-    """Name the networks and optimizers of an algorithm, and ask its critics about actions."""
+    """Name the networks and optimizers of an algorithm, and whether its critics read actions."""
     parts = Parts(modules=dict(algorithm.named_children()))
     optimizers = enumerate(algorithm._optimizers)
     parts.optimizers = {f"optimizers.{i}": wrapped._optim for i, wrapped in optimizers}
     if isinstance(algorithm, ActorCriticOffPolicyAlgorithm):
         for name, critic in parts.modules.items():
             if name in ("critic", "critic2"):
-                parts.critics[name] = _ask(algorithm.policy, critic)
+                parts.critics[name] = _reads(algorithm.policy, critic)
     return parts
 
 
-def _ask(policy: Any, critic: nn.Module) -> dict[str, bool]:
+def _reads(policy: Any, critic: nn.Module) -> dict[str, bool]:
     if policy.observation_space is None:
         return {}
     obs = torch.zeros(1, *policy.observation_space.shape)

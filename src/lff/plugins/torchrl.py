@@ -115,7 +115,7 @@ def _unpack_loss(loss: Any) -> Parts:
             params = loss._modules.get(f"{path}_params")
             if params is not None:
                 parts.modules |= _layers(path, template, params)
-    _ask_critics(parts, loss, names)
+    _record_critics(parts, loss, names)
     return parts
 
 
@@ -144,8 +144,8 @@ def _with(layer: Any, B: torch.Tensor) -> nn.Module:
     return view
 
 
-def _ask_critics(parts: Parts, loss: Any, names: list[str]) -> None:
-    """A critic's B sees the action if it is wider than the observation, which the actor takes."""
+def _record_critics(parts: Parts, loss: Any, names: list[str]) -> None:
+    """Record that a critic's B reads the action if it is wider than the observation."""
     if "qvalue_network" not in names or "actor_network" not in names:
         return
     entrance = next(

@@ -143,7 +143,7 @@ def trunk_of(network: nn.Module) -> nn.Module:
 
 
 def _inner(network: nn.Module) -> nn.Module:
-    """Return the network behind the eyes and the projection, if there are any."""
+    """Return the network behind encoder and projection, if there are any."""
     head = network.head if isinstance(network, PixelCritic) else network
     return head.net if isinstance(head, PixelHead) else head
 

@@ -55,7 +55,7 @@ def sheet_rows(
         "acting": settled[:, -channels:],
         "motion": motion,
     }
-    front = agent.critic.eyes.front if isinstance(agent.critic, PixelCritic) else None
+    front = agent.critic.encoder.front if isinstance(agent.critic, PixelCritic) else None
     if isinstance(front, LearnedFourierFeatures2d):
         with torch.inference_mode():
             waves = front((settled / 255).to(front.B))[:, :channels]

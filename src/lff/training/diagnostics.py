@@ -32,7 +32,7 @@ def network_metrics(agent: SAC, batch: Batch) -> dict[str, Metric]:
         for layer in _bases(critic):
             metrics |= _basis_metrics("critic", layer, obs / 255)
         with torch.inference_mode():
-            obs, critic = critic.eyes(obs), critic.head
+            obs, critic = critic.encoder(obs), critic.head
     return metrics | look_at({"actor": (agent.actor, (obs,)), "critic": (critic, (obs, action))})
 
 

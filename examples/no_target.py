@@ -10,7 +10,7 @@ from pathlib import Path
 
 from running import read_metrics, train_all
 
-from lff.report import color_of, new_figure, save_figure
+from lff.report import new_figure, save_figure, variant_colors
 
 NETS = {"MLP": "mlp", "LFF": "lff"}
 
@@ -36,7 +36,7 @@ figure, (left, right) = new_figure(2, width=9, height=3.2)
 last_q = {}
 for name, folder in folders.items():
     rows = read_metrics(folder)
-    color = color_of(name, list(NETS))
+    color = variant_colors(NETS)[name]
     q = [(r["env_step"], r["train/q_max"]) for r in rows if r.get("train/q_max") is not None]
     left.semilogy(*zip(*q, strict=True), color=color, label=name)
     returns = [(r["env_step"], r["eval/return"]) for r in rows if "eval/return" in r]

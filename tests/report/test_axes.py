@@ -13,7 +13,7 @@ ROWS = [
 
 
 def axis_of(panel, rows=ROWS):
-    (one,) = task_panels(panel, rows)
+    (one,) = task_panels(panel, rows, {"A": "#000000"})
     return draw_panel(one).axes[0]
 
 

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from lff.core import BadInputError
-from lff.report import color_of, draw_curves, new_figure, save_figure
+from lff.report import draw_curves, new_figure, save_figure, variant_colors
 from lff.report.published import draw_published
 from lff.stats import Published, Row, paired_t_interval, stratified_bootstrap
+from lff.stats.variants import COLORS
 
 ROWS = [
     Row("x", variant, "t", seed, step, "return", value)
@@ -120,9 +121,10 @@ def test_a_task_that_nobody_published_is_left_as_it_is():
 
 def test_the_mlp_is_grey_everywhere_and_others_differ():
     names = ["MLP", "LFF", "linear control"]
-    colors = [color_of(name, names) for name in names]
-    assert colors[0] == color_of("MLP", ["MLP"])
-    assert len(set(colors)) == 3
+    colors = variant_colors(names)
+    assert colors["MLP"] == variant_colors(["MLP"])["MLP"] == COLORS["baseline"][0]
+    assert len(set(colors.values())) == 3
+    assert variant_colors(["LFF"], {"LFF": "rival"}) == {"LFF": COLORS["rival"][0]}
 
 
 def test_same_figure_same_bytes(tmp_path):

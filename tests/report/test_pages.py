@@ -20,7 +20,7 @@ from lff.report import (
 )
 from lff.report.experiment_page import diagnostics
 from lff.report.html import render
-from lff.report.style import BASELINE, DARK, PALETTE
+from lff.report.style import dark_of, variant_colors
 from lff.report.summaries import number, summarize
 from lff.runs.read import names_of, read_run
 from lff.stats import RETURN, Published, t_interval
@@ -28,6 +28,8 @@ from lff.store import RunDir
 from lff.training.contact_sheet import FILE, draw_sheet
 from tests.report import tables
 from tests.report.runs import make_run
+
+ROLES = dict(zip(tables.VARIANTS, tables.ROLES, strict=True))
 
 
 class Seen(HTMLParser):
@@ -178,11 +180,13 @@ def test_each_figure_has_a_light_and_a_dark_image(text):
     assert text.count('class="plot"') == text.count("<picture>") == 10
     assert len(drawn) == 20
     for dark, light in zip(drawn[::2], drawn[1::2], strict=True):
-        colors = [color for color in (*PALETTE, BASELINE) if color.lower() in light]
+        colors = [
+            color for color in variant_colors(tables.VARIANTS, ROLES).values() if color in light
+        ]
         assert len(colors) >= 2
-        assert all(DARK[color] in dark and color.lower() not in dark for color in colors)
+        assert all(dark_of(color) in dark and color not in dark for color in colors)
         assert dark.startswith(light[: light.index("<svg ")])
-        assert f'<svg fill="{DARK["#000000"]}" ' in dark  # text, which has no colour of its own
+        assert f'<svg fill="{dark_of("#000000")}" ' in dark  # text, which has no colour of its own
 
 
 def test_hostile_names_stay_names():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lff.core import BadInputError, BadTypeError, CorruptError
 from lff.store import MetricsFile, read_rows
+from lff.store.metrics import rows_to_csv
 
 values = st.one_of(
     st.none(),
@@ -72,7 +73,7 @@ def test_one_text_for_one_row(metrics):
 )
 def test_what_is_not_finite_becomes_null(metrics, value):
     metrics.append({"env_step": 1, "q": value, "hist": [value, 1.0]})
-    assert [*metrics.rows()] == [{"env_step": 1, "q": None, "hist": [None, 1.0]}]
+    assert [*read_rows(metrics.path)] == [{"env_step": 1, "q": None, "hist": [None, 1.0]}]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_damaged_line_is_named(tmp_path):
 def test_wide_table(metrics, tmp_path):
     metrics.append({"env_step": 1, "b": 0.5, "=cmd": "@x"})
     metrics.append({"env_step": 2, "a": [1, 2], "b": None, "c": -3})
-    metrics.to_csv(tmp_path / "metrics.csv")
+    rows_to_csv([*read_rows(metrics.path)], tmp_path / "metrics.csv")
     with (tmp_path / "metrics.csv").open(newline="") as file:
         assert [*csv.reader(file)] == [
             ["env_step", "'=cmd", "a", "b", "c"],

@@ -8,15 +8,13 @@ from hypothesis import strategies as st
 from lff.core.errors import BadInputError
 from lff.tabular import (
     MDP,
+    ReturnScale,
     Transitions,
     evaluate,
     greedy,
     grid16_smooth,
     lava_grid,
-    normalized_return,
     policy_return,
-    q_iterations,
-    soft_policy,
     solve,
     state_values,
     uniform_policy,
@@ -74,7 +72,8 @@ def test_several_policies_at_once_equal_one_at_a_time():
 def test_the_soft_solution_is_that_of_its_soft_policy_with_entropy():
     mdp, alpha = random_mdp(2), 0.3
     Q = solve(mdp, entropy=alpha)
-    policy = soft_policy(Q, entropy=alpha)
+    policy = np.exp((Q - state_values(Q, entropy=alpha)[:, None]) / alpha)
+    np.testing.assert_allclose(policy.sum(axis=-1), 1)
     entropy = -(policy * np.log(policy)).sum(axis=-1)
     np.testing.assert_allclose(
         state_values(Q, entropy=alpha), (policy * Q).sum(axis=-1) + alpha * entropy, atol=1e-10
@@ -86,9 +85,12 @@ def test_the_soft_solution_is_that_of_its_soft_policy_with_entropy():
 def test_backups_come_nearer_by_the_discount_each():
     mdp = random_mdp(3)
     exact = solve(mdp, tolerance=1e-13)
-    errors = [np.abs(q_iterations(mdp, n) - exact).max() for n in (5, 6, 40)]
-    assert errors[1] <= mdp.gamma * errors[0] + 1e-12
-    assert errors[2] <= mdp.gamma**35 * errors[0] + 1e-12
+    Q, errors = np.zeros_like(exact), []
+    for _ in range(40):
+        Q = mdp.backup(state_values(Q))
+        errors.append(np.abs(Q - exact).max())
+    assert errors[5] <= mdp.gamma * errors[4] + 1e-12
+    assert errors[39] <= mdp.gamma**35 * errors[4] + 1e-12
 
 
 def test_returns_in_closed_form():
@@ -101,7 +103,7 @@ def test_returns_in_closed_form():
     assert policy_return(mdp, uniform_policy(mdp)) == pytest.approx(1 + 0.5 * 0.5 / 0.5)
     assert policy_return(mdp, uniform_policy(mdp), horizon=7) == pytest.approx(1 + 6 / 2)
     leave = np.array([[0.0, 1.0], [1.0, 0.0]])
-    worst = normalized_return(mdp, leave, horizon=7)
+    worst = ReturnScale.of(mdp, greedy(solve(mdp)), horizon=7).measure(leave)
     assert worst == pytest.approx((1 - 4) / (7 - 4))
 
 
@@ -146,10 +148,9 @@ def test_merging_and_mixing_keep_the_matrix():
         ),
         (lambda: solve(random_mdp(0), entropy=-1), "entropy"),
         (lambda: solve(random_mdp(0), tolerance=0), "tolerance must be above 0"),
-        (lambda: soft_policy(np.zeros((1, 2)), entropy=0), "entropy must be above 0"),
         (lambda: evaluate(random_mdp(0), np.ones((7, 3))), "sum of π.* must be 1"),
         (lambda: evaluate(random_mdp(0), np.ones((3, 7)) / 7), r"shape of the policy .* 7, 3"),
-        (lambda: normalized_return(MDP([[[1.0]]], [1.0], 0.5), np.ones((1, 1))), "nothing to gain"),
+        (lambda: ReturnScale.of(MDP([[[1.0]]], [1.0], 0.5), np.ones((1, 1))), "nothing to gain"),
     ],
 )
 def test_bad_input_is_told_in_one_line(make, says):

@@ -75,13 +75,14 @@ def _print(found: dict[str, list[Snapshot]]) -> None:
 def draw_spectra(found: dict[str, list[Snapshot]], path: Path) -> Path:
     """Draw spectra before (dotted) and after training, and the roughness of Q over it."""
     try:
-        from lff.report import color_of, new_figure, save_figure
+        from lff.report import new_figure, run_colors, save_figure
     except ImportError as error:
         raise BadInputError("lff spectrum", error.name, "installed", str(error)) from None
     figure, axes = new_figure(3, width=11, height=3.2)
     kernel, lines, rough = axes
+    colors = run_colors([*found])
     for name, snapshots in found.items():
-        color = color_of(name, list(found))
+        color = colors[name]
         for snap, style, label in ((snapshots[0], ":", None), (snapshots[-1], "-", name)):
             _loglog(kernel, snap.shares, style, color, label)
             _loglog(lines, snap.waves, style, color, label)

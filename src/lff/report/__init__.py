@@ -8,6 +8,7 @@ from lff.report.html import write_page as write_page
 from lff.report.run_page import run_page as run_page
 from lff.report.site import Entry as Entry
 from lff.report.site import write_site as write_site
-from lff.report.style import color_of as color_of
 from lff.report.style import new_figure as new_figure
+from lff.report.style import run_colors as run_colors
 from lff.report.style import save_figure as save_figure
+from lff.report.style import variant_colors as variant_colors

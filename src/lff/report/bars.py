@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from lff.report.curves import center_and_band
-from lff.report.style import color_of, dash_of
 
 
 def draw_bars(
     axis: Any,
     values: Mapping[str, Sequence[float]],
     *,
-    among: Sequence[str] | None = None,
+    colors: Mapping[str, str],
     as_paper: bool = False,
     log: bool = False,
 ) -> None:
@@ -24,7 +23,7 @@ def draw_bars(
         axis.set_yscale("log")
     for place, name in enumerate(names):
         center, low, high = center_and_band(values[name], as_paper=as_paper, log=log)
-        color = color_of(name, list(among or names))
+        color = colors[name]
         seeds = [v for v in values[name] if math.isfinite(v)]
         axis.plot([place + 0.18] * len(seeds), seeds, "o", color=color, markersize=3, alpha=0.45)
         axis.plot([place, place], [low, high], color=color, linewidth=2)
@@ -37,7 +36,7 @@ def draw_histograms(
     axis: Any,
     counts: Mapping[str, Sequence[float]],
     *,
-    among: Sequence[str] | None = None,
+    colors: Mapping[str, str],
     faint: bool = False,
     low: float = -4.0,
     high: float = 4.0,
@@ -47,7 +46,5 @@ def draw_histograms(
         share = np.asarray(found, dtype=np.float64)
         share = share / max(share.sum(), 1e-300)
         edges = np.linspace(low, high, len(share) + 1)
-        names = list(among or counts)
-        dash = (1.0, 1.5) if faint else dash_of(name, names)
-        style = {"linestyle": (0, dash)} if dash else {}
-        axis.stairs(share, edges, color=color_of(name, names), linewidth=1.4, **style)
+        style = {"linestyle": (0, (1.0, 1.5))} if faint else {}
+        axis.stairs(share, edges, color=colors[name], linewidth=1.4, **style)

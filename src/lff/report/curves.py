@@ -1,13 +1,13 @@
 """Curves over steps: one line per variant, with its band over seeds."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lff.report.style import color_of, dash_of
+from lff.report.style import variant_colors
 from lff.stats import Curves, Metric, Row, stratified_bootstrap, t_interval
 
 FEW = 3
@@ -23,7 +23,7 @@ def draw_curves(
     metric: str,
     variants: Sequence[str] | None = None,
     as_paper: bool = False,
-    among: Sequence[str] | None = None,
+    colors: Mapping[str, str] | None = None,
     log: bool = False,
     legend: bool = True,
 ) -> None:
@@ -33,11 +33,11 @@ def draw_curves(
     with several tasks the bootstrap that draws seeds within each.  ``as_paper``: one standard
     error.  A run that diverged stays at its last finite value as long as its variant has others;
     a cross on the upper edge is where it did.  On a ``log`` scale mean and band are of the
-    logarithms.  ``among``: the names that share the colours, if more than the ones drawn.
+    logarithms.  ``colors``: by variant; by its role if left out.
     """
     rows = [row for row in rows if row.metric == metric and not (log and row.value <= 0)]
     names = list(variants or dict.fromkeys(row.variant for row in rows))
-    shared = list(among or names)
+    colors = colors or variant_colors(names)
     banded = False
     if log:
         axis.set_yscale("log")
@@ -47,10 +47,8 @@ def draw_curves(
         mean = np.array([table.mean() for table in scores])
         bands = np.array([_band(table, as_paper=as_paper) for table in scores]).reshape(-1, 2)
         mean, bands = (np.exp(mean), np.exp(bands)) if log else (mean, bands)
-        color, dash = color_of(name, shared), dash_of(name, shared)
-        style = {"linestyle": (0, dash)} if dash else {}
-        marker = "o" if len(steps) <= FEW else ""
-        axis.plot(steps, mean, color=color, label=name, marker=marker, markersize=4, **style)
+        color, marker = colors[name], "o" if len(steps) <= FEW else ""
+        axis.plot(steps, mean, color=color, label=name, marker=marker, markersize=4)
         axis.fill_between(steps, *bands.T, color=color, alpha=0.2, linewidth=0)
         banded = banded or bool((bands[:, 0] < bands[:, 1]).any())
         _mark_lost(axis, [row for row in rows if row.variant == name], color)

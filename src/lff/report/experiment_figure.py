@@ -1,9 +1,9 @@
 """Figures of an experiment, from its table alone: a row for a panel, a column for a task."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -16,18 +16,17 @@ from lff.report.bars import draw_bars, draw_histograms
 from lff.report.curves import draw_curves
 from lff.report.published import draw_published
 from lff.report.style import (
-    BASELINE,
     DOTTED,
+    GREY,
     HEIGHT,
     SETTINGS,
     WIDTH,
     blank_figure,
-    color_of,
-    dash_of,
     dress,
     log_ticks,
     plain_ticks,
     short_number,
+    variant_colors,
 )
 from lff.report.summaries import values_of
 from lff.report.surfaces import draw_tiles, tile_shape
@@ -54,8 +53,8 @@ class TaskPanel:
     """The rows of this task and metric."""
     variants: tuple[str, ...]
     """The variants drawn."""
-    among: tuple[str, ...]
-    """All variants of the table, in the order of their colours."""
+    colors: Mapping[str, str]
+    """The colour of every variant."""
     published: tuple[Published, ...] = ()
     """Scores of others on this task."""
     fields: tuple[Field, ...] = ()
@@ -77,7 +76,7 @@ class TaskPanel:
 
     def draw(self, axis: Any, *, as_paper: bool = False) -> None:
         """Draw it."""
-        panel, names = self.panel, list(self.among)
+        panel, colors = self.panel, self.colors
         if panel.kind == "grid":
             draw_tiles(axis, {one.title: one.values for one in self.fields})
             return
@@ -89,7 +88,7 @@ class TaskPanel:
                     rows,
                     metric=panel.metric.title,
                     variants=self.variants,
-                    among=names,
+                    colors=colors,
                     as_paper=as_paper,
                     log=panel.log,
                     legend=False,
@@ -103,16 +102,16 @@ class TaskPanel:
             case "bars":
                 curves = Curves(rows, metric=panel.metric)
                 ends = {n: values_of(curves, n, self.task, "last") for n in self.variants}
-                draw_bars(axis, ends, among=names, as_paper=as_paper, log=panel.log)
+                draw_bars(axis, ends, colors=colors, as_paper=as_paper, log=panel.log)
             case "histogram":
                 for step, faint in _first_and_last(rows, panel.metric.title):
                     counts = {n: _counts(rows, n, panel.metric.title, step) for n in self.variants}
-                    draw_histograms(axis, counts, among=names, faint=faint)
+                    draw_histograms(axis, counts, colors=colors, faint=faint)
                 axis.set_xlabel("standard deviations; dotted: at the start")
             case "fit":
                 for name in self.variants:
-                    color = color_of(name, names)
-                    axis.plot(*_heights(rows, name, "curve"), color=color, linewidth=1.4)
+                    heights = _heights(rows, name, "curve")
+                    axis.plot(*heights, color=colors[name], linewidth=1.4)
                 axis.plot(*_heights(rows, self.variants[0], "points"), "k.", markersize=5)
                 axis.set_xlabel("x; dots: the points of the first draw")
         axis.set_ylabel(panel.metric.title)
@@ -126,7 +125,7 @@ class TaskPanel:
         floor = [r.value for r in self.rows if r.variant == RANDOM and r.metric == title]
         finite = [value for value in floor if np.isfinite(value)]
         if finite:
-            axis.axhline(np.mean(finite), color=BASELINE, linewidth=1.2, linestyle=(0, DOTTED))
+            axis.axhline(np.mean(finite), color=GREY, linewidth=1.2, linestyle=(0, DOTTED))
         if self.panel.line is not None:
             axis.axhline(self.panel.line, color="black", linewidth=0.8, linestyle=(0, (4, 3)))
             axis.annotate(
@@ -155,14 +154,14 @@ class TaskPanel:
 def task_panels(
     panel: Panel,
     rows: Sequence[Row],
+    colors: Mapping[str, str],
     published: Sequence[Published] = (),
     fields: Sequence[Field] = (),
 ) -> list[TaskPanel]:
     """Return a panel for each task that has its metric."""
     if panel.kind == "grid":
-        return _surfaces(panel, rows, fields)
+        return _surfaces(panel, colors, fields)
     scores = tuple(published) if panel.metric.policies and panel.kind == "curves" else ()
-    among = tuple(variants_of(rows))
     own: dict[str, list[Row]] = {}
     for row in rows:
         if _base(row.metric) == panel.metric.title:
@@ -170,15 +169,14 @@ def task_panels(
     found = []
     for task, there in own.items():
         names = {row.variant for row in there}
-        drawn = tuple(name for name in panel.variants or among if name in names)
+        drawn = tuple(name for name in panel.variants or variants_of(rows) if name in names)
         if drawn:
-            found.append(TaskPanel(panel, task, tuple(there), drawn, among, scores))
+            found.append(TaskPanel(panel, task, tuple(there), drawn, colors, scores))
     return found
 
 
-def _surfaces(panel: Panel, rows: Sequence[Row], fields: Sequence[Field]) -> list[TaskPanel]:
+def _surfaces(panel: Panel, colors: Mapping[str, str], fields: Sequence[Field]) -> list[TaskPanel]:
     """Return a panel for each task that has surfaces for it."""
-    among = tuple(variants_of(rows))
     found = []
     for task in dict.fromkeys(one.task for one in fields):
         shown = tuple(
@@ -188,7 +186,7 @@ def _surfaces(panel: Panel, rows: Sequence[Row], fields: Sequence[Field]) -> lis
         )
         if shown:
             titles = tuple(one.title for one in shown)
-            found.append(TaskPanel(panel, task, (), titles, among, fields=shown))
+            found.append(TaskPanel(panel, task, (), titles, colors, fields=shown))
     return found
 
 
@@ -207,7 +205,10 @@ def draw_experiment(
     Bands are 95 % t-intervals over seeds; ``as_paper`` draws one standard error instead.
     ``published``: scores of others to draw beside the returns; ``fields``: surfaces.
     """
-    found = {panel: task_panels(panel, rows, published, fields) for panel in experiment.panels}
+    colors = variant_colors(variants_of(rows), experiment.roles)
+    found = {
+        panel: task_panels(panel, rows, colors, published, fields) for panel in experiment.panels
+    }
     found = {panel: drawn for panel, drawn in found.items() if drawn}
     if not found:
         remedy = f"make its table: lff experiment run {experiment.name}"
@@ -234,7 +235,7 @@ def draw_experiment(
                 _draw_line(line, block, drawn, as_paper=as_paper)
                 for axis, task in zip(line, block if i == 0 else (), strict=False):
                     axis.set_title(task, fontsize=10)
-        _legend(figure, rows)
+        _legend(figure, legend_entries(rows, colors))
     return figure
 
 
@@ -270,12 +271,19 @@ def draw_panel(panel: TaskPanel) -> Figure:
     return figure
 
 
-def legend_names(rows: Sequence[Row]) -> list[tuple[str, str, tuple[float, ...]]]:
-    """Return name, colour and dashes of the lines of a table's figures."""
-    names = variants_of(rows)
-    found = [(name, color_of(name, names), dash_of(name, names)) for name in names]
+class LegendEntry(NamedTuple):
+    """The line of a variant."""
+
+    name: str
+    color: str
+    dash: tuple[float, ...] = ()
+
+
+def legend_entries(rows: Sequence[Row], colors: Mapping[str, str]) -> list[LegendEntry]:
+    """Return the lines of a table's figures."""
+    found = [LegendEntry(name, colors[name]) for name in variants_of(rows)]
     if any(row.variant == RANDOM for row in rows):
-        found.append((RANDOM, BASELINE, DOTTED))
+        found.append(LegendEntry(RANDOM, GREY, DOTTED))
     return found
 
 
@@ -284,10 +292,12 @@ def variants_of(rows: Sequence[Row]) -> list[str]:
     return [name for name in dict.fromkeys(row.variant for row in rows) if name not in POLICIES]
 
 
-def _legend(figure: Figure, rows: Sequence[Row]) -> None:
+def _legend(figure: Figure, entries: Sequence[LegendEntry]) -> None:
     handles = [
-        Line2D([], [], color=color, linestyle=(0, dash) if dash else "-", label=name)
-        for name, color, dash in legend_names(rows)
+        Line2D(
+            [], [], color=one.color, linestyle=(0, one.dash) if one.dash else "-", label=one.name
+        )
+        for one in entries
     ]
     columns = max(1, min(len(handles), int(figure.get_figwidth() // 2.4)))
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)

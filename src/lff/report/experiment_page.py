@@ -8,12 +8,12 @@ from lff.experiments.spec import SCALES, Experiment, Judged, Panel, ScaleName
 from lff.report.experiment_figure import (
     POLICIES,
     draw_panel,
-    legend_names,
+    legend_entries,
     task_panels,
     variants_of,
 )
-from lff.report.html import draw, legend_lines, render
-from lff.report.style import DOTTED
+from lff.report.html import draw, render
+from lff.report.style import GREY, variant_colors
 from lff.report.summaries import number, show, summarize, values_of
 from lff.stats import RETURN, Curves, Field, Metric, Published, Row, Statistic
 from lff.store import flat
@@ -42,12 +42,14 @@ def experiment_page(
     """
     end = max((row.step for row in rows), default=0)
     reached = [score for score in published if score.env_steps <= end]  # later ones: a table
+    colors = variant_colors(variants_of(rows), experiment.roles)
     groups = [
-        _group("Curves", experiment.panels, rows, reached, fields),
-        _group("Diagnostics", diagnostics(experiment, rows), rows),
+        _group("Curves", experiment.panels, rows, colors, reached, fields),
+        _group("Diagnostics", diagnostics(experiment, rows), rows, colors),
     ]
     return render(
         "experiment.html",
+        colors=[*dict.fromkeys((*colors.values(), GREY))],
         title=f"{experiment.name}: {experiment.title}",
         home=home,
         experiment=experiment,
@@ -91,6 +93,7 @@ def _group(
     title: str,
     panels: Sequence[Panel],
     rows: Sequence[Row],
+    colors: Mapping[str, str],
     published: Sequence[Published] = (),
     fields: Sequence[Field] = (),
 ) -> dict[str, Any]:
@@ -98,17 +101,17 @@ def _group(
     drawn = {
         panel.metric.title: [
             draw(draw_panel(one), title=one.task, label=one.label)
-            for one in task_panels(panel, rows, published, fields)
+            for one in task_panels(panel, rows, colors, published, fields)
         ]
         for panel in panels
     }
-    entries = legend_names(rows)
+    entries = legend_entries(rows, colors)
     if not any(panel.metric.policies for panel in panels):
-        entries = [entry for entry in entries if entry[2] != DOTTED]
+        entries = [entry for entry in entries if not entry.dash]
     return {
         "title": title,
         "panels": {metric: figures for metric, figures in drawn.items() if figures},
-        "legend": legend_lines(entries),
+        "legend": entries,
     }
 
 

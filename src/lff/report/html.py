@@ -11,6 +11,7 @@ import io
 import os
 import re
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,11 +22,12 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from lff.core.errors import BadInputError, StorageError
-from lff.report.style import BASELINE, DARK, PALETTE, SETTINGS
+from lff.report.style import GREY, PALETTE, SETTINGS, dark_of
 
 GENERATOR = "lff report"
 """Marks a page as ours, which may be replaced."""
-COLORS = (*PALETTE, BASELINE)
+COLORS = (*PALETTE, GREY)
+"""The classes s0, s1, ... of a page without variants."""
 SYMBOLS = {"confirmed": "✓", "refuted": "✗", "inconclusive at this scale": "?", "no signal": "–"}
 KINDS = {
     "confirmed": "confirmed",
@@ -34,7 +36,6 @@ KINDS = {
 }
 """Style classes of the outcomes that have a colour."""
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_DARK = {light.lower(): dark for light, dark in DARK.items()}
 
 
 class Drawn(NamedTuple):
@@ -46,28 +47,31 @@ class Drawn(NamedTuple):
     dark: str
 
 
-class Line(NamedTuple):
-    """An entry of a legend; ``color`` is an index into the colours of the style sheet."""
-
-    name: str
-    color: int
-    dash: str
-
-
-def render(template: str, *, css: str = "", script: str = "", **values: Any) -> str:
+def render(
+    template: str,
+    *,
+    css: str = "",
+    script: str = "",
+    colors: Sequence[str] = COLORS,
+    **values: Any,
+) -> str:
     """Return a page whose policy allows its own style, its own script, and no network.
+
+    ``colors`` become the classes s0, s1, ... of lines and follow the light or dark theme.
 
     >>> "&lt;b&gt;" in render("index.html", run=[], waiting=[], outcomes={}, small="<b>", title="")
     True
     """
-    style = _environment().get_template("style.css").render(colors=COLORS, dark=DARK) + css
+    shades = [(color, dark_of(color)) for color in colors]
+    style = _environment().get_template("style.css").render(shades=shades) + css
     scripts = f"script-src {_hash(script)}; " if script else ""
     policy = (
         f"default-src 'none'; img-src data:; style-src {_hash(style)}; {scripts}"
         "base-uri 'none'; form-action 'none'"
     )
-    given = {"policy": Markup(policy), "style": Markup(style), "script": Markup(script)}
-    return _environment().get_template(template).render(**{"home": None, **given, **values})
+    given: dict[str, Any] = {"home": None, "colors": [*colors], "policy": Markup(policy)}
+    given |= {"style": Markup(style), "script": Markup(script)} | values
+    return _environment().get_template(template).render(**given)
 
 
 def draw(figure: Figure, *, title: str, label: str) -> Drawn:
@@ -77,24 +81,15 @@ def draw(figure: Figure, *, title: str, label: str) -> Drawn:
         metadata = {"Date": None, "Creator": None}
         figure.savefig(text, format="svg", transparent=True, metadata=metadata)
     light = text.getvalue()
-    ink = _DARK["#000000"]
     # black is SVG's default and therefore not written: a default for the whole image replaces it
-    dark = re.sub("#[0-9a-f]{6}", lambda m: _DARK.get(m[0], m[0]), light)
-    dark = dark.replace("<svg ", f'<svg fill="{ink}" ', 1)
+    dark = re.sub("#[0-9a-f]{6}", lambda match: dark_of(match[0]), light)
+    dark = dark.replace("<svg ", f'<svg fill="{dark_of("#000000")}" ', 1)
     return Drawn(title, label, *(_data("svg+xml", svg.encode()) for svg in (light, dark)))
 
 
 def png(data: bytes) -> str | None:
     """Return the address of a PNG inside the page; None if the data is something else."""
     return _data("png", data) if data.startswith(PNG_SIGNATURE) else None
-
-
-def legend_lines(entries: list[tuple[str, str, tuple[float, ...]]]) -> list[Line]:
-    """Return name, colour and dashes as a template needs them."""
-    return [
-        Line(name, COLORS.index(color), " ".join(f"{3 * d:g}" for d in dash))
-        for name, color, dash in entries
-    ]
 
 
 def check_replaceable(path: Path, *, force: bool) -> None:

@@ -12,16 +12,15 @@ from matplotlib.figure import Figure
 from lff.report.bars import draw_histograms
 from lff.report.curves import draw_curves
 from lff.report.style import (
-    BASELINE,
     DOTTED,
+    GREY,
     HEIGHT,
     SETTINGS,
     WIDTH,
     blank_figure,
-    color_of,
-    dash_of,
     dress,
     plain_ticks,
+    run_colors,
 )
 from lff.runs.read import RETURN, Run, as_number
 from lff.stats import Row
@@ -135,14 +134,22 @@ def _curves(axis: Any, chart: Chart, runs: Sequence[Run]) -> None:
         for run in runs
         for step, value in run.curve(chart.metric)
     ]
-    names = [run.name for run in runs]
-    draw_curves(axis, rows, metric=chart.metric, variants=names, log=chart.log, legend=False)
+    colors = run_colors([run.name for run in runs])
+    draw_curves(
+        axis,
+        rows,
+        metric=chart.metric,
+        variants=[*colors],
+        colors=colors,
+        log=chart.log,
+        legend=False,
+    )
 
 
 def _returns(axis: Any, chart: Chart, runs: Sequence[Run]) -> None:
-    names = [run.name for run in runs]
+    colors = run_colors([run.name for run in runs])
     for run in runs:
-        color = color_of(run.name, names)
+        color = colors[run.name]
         steps, means = _finite(run.curve(chart.metric))
         spread = dict(run.curve("eval/return_std"))
         reach = np.array([spread.get(int(step), 0.0) for step in steps])
@@ -154,33 +161,31 @@ def _returns(axis: Any, chart: Chart, runs: Sequence[Run]) -> None:
             axis.plot(at, finite, "o", color=color, markersize=2.5, alpha=0.4, markeredgewidth=0)
     floors = {run.env: run.reference_mean("random") for run in runs}
     if len(floors) == 1 and all(map(math.isfinite, floors.values())):
-        axis.axhline(*floors.values(), color=BASELINE, linewidth=1.2, linestyle=(0, DOTTED))
+        axis.axhline(*floors.values(), color=GREY, linewidth=1.2, linestyle=(0, DOTTED))
     _curves(axis, chart, runs)
 
 
 def _phases(axis: Any, chart: Chart, runs: Sequence[Run]) -> None:
-    names = [run.name for run in runs]
+    colors = run_colors([run.name for run in runs])
     for run in runs:
         steps, middle = _finite(run.curve(f"{chart.metric}_q50"))
         low, high = (
             np.array([dict(run.curve(f"{chart.metric}_{q}")).get(int(s), math.nan) for s in steps])
             for q in ("q05", "q95")
         )
-        color, dash = color_of(run.name, names), dash_of(run.name, names)
-        marker = "o" if len(steps) <= 3 else ""
-        style = {"linestyle": (0, dash)} if dash else {}
-        axis.plot(steps, middle, color=color, marker=marker, markersize=4, **style)
+        color, marker = colors[run.name], "o" if len(steps) <= 3 else ""
+        axis.plot(steps, middle, color=color, marker=marker, markersize=4)
         axis.fill_between(steps, low, high, color=color, alpha=0.2, linewidth=0)
 
 
 def _histograms(axis: Any, chart: Chart, runs: Sequence[Run]) -> None:
-    names = [run.name for run in runs]
+    colors = run_colors([run.name for run in runs])
     for run in runs:
         found = [row[chart.metric] for row in run.rows if isinstance(row.get(chart.metric), list)]
         for counts, faint in ((found[:1], True), (found[-1:], False)):
             for bins in counts if len(found) > 1 or not faint else ():
                 shown = {run.name: [as_number(value) for value in bins]}
-                draw_histograms(axis, shown, among=names, faint=faint)
+                draw_histograms(axis, shown, colors=colors, faint=faint)
     axis.set_xlabel("standard deviations")
 
 

@@ -5,9 +5,10 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from lff.report.html import draw, legend_lines, png, render
+from lff.report.experiment_figure import LegendEntry
+from lff.report.html import draw, png, render
 from lff.report.run_figure import GROUPS, draw_chart, has_data
-from lff.report.style import color_of, dash_of
+from lff.report.style import PALETTE, run_colors
 from lff.report.summaries import number, show
 from lff.runs.read import Run, as_number, differences
 
@@ -27,7 +28,8 @@ def run_page(runs: Sequence[Run]) -> str:
         warnings=_warnings(runs),
         results=_results(runs),
         groups=_groups(runs),
-        legend=legend_lines([(n, color_of(n, names), dash_of(n, names)) for n in names]),
+        colors=PALETTE,
+        legend=[LegendEntry(name, color) for name, color in run_colors(names).items()],
         sheets={r.name: source for r in runs if r.sheet and (source := png(r.sheet))},
         evaluations=_evaluations(runs),
         differ=[values[name] for name in differ],

@@ -1,11 +1,14 @@
 """Sizes, colours, ticks and files of every figure."""
 
+import colorsys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lff.core.errors import BadInputError
+from lff.stats.variants import Role, colors_of, role_of
 
 try:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -17,24 +20,11 @@ except ImportError as error:
 
 # Okabe and Ito's palette, told apart by colour-blind readers too
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-BASELINE = "#6b6b6b"
-"""The MLP is grey in every figure: it is what the others are compared with."""
+"""Colours of runs and of parts of a figure; variants have those of ``lff.stats.variants``."""
+GREY = "#6b7280"
+"""Grids and references."""
 PUBLISHED = "#444444"
 """The colour of published scores."""
-DARK = {
-    "#0072B2": "#4aa8e8",
-    "#D55E00": "#ff8a3d",
-    "#009E73": "#2fc79b",
-    "#CC79A7": "#e39ac4",
-    "#E69F00": "#f2b632",
-    "#56B4E9": "#9ad4f5",
-    "#000000": "#e8eaed",
-    BASELINE: "#a2a6ad",
-    PUBLISHED: "#a2a6ad",
-}
-"""The colours on a dark background."""
-DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1.5, 1.5), (7, 2, 1.5, 2))
-"""Lengths of dashes and gaps in line widths: they tell variants apart when colours come again."""
 DOTTED = (1.0, 1.8)
 WIDTH, HEIGHT = 3.9, 2.6
 """Inches of one panel."""
@@ -47,17 +37,26 @@ SETTINGS: dict[Any, Any] = {
 _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def color_of(variant: str, variants: list[str]) -> str:
-    """Return a variant's colour: grey for the MLP, else by its position among the others."""
-    others = [name for name in variants if name != "MLP"]
-    return BASELINE if variant == "MLP" else PALETTE[others.index(variant) % len(PALETTE)]
+def variant_colors(names: Iterable[str], roles: Mapping[str, Role] | None = None) -> dict[str, str]:
+    """Return the colour of every variant, from its role in the experiment or from its name."""
+    return colors_of({**(roles or {}), **{name: role_of(name, roles) for name in names}})
 
 
-def dash_of(variant: str, variants: list[str]) -> tuple[float, ...]:
-    """Return a variant's dashes: none for the first of each colour."""
-    others = [name for name in variants if name != "MLP"]
-    turn = 0 if variant == "MLP" else others.index(variant) // len(PALETTE)
-    return DASHES[turn % len(DASHES)]
+def run_colors(names: Sequence[str]) -> dict[str, str]:
+    """Return the colour of every run, by position."""
+    return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(names)}
+
+
+def dark_of(color: str) -> str:
+    """Return a colour for a dark background: the same hue, light where it was dark.
+
+    >>> dark_of("#000000"), dark_of("#0072B2")
+    ('#e6e6e6', '#76ceff')
+    """
+    red, green, blue = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    hue, light, saturation = colorsys.rgb_to_hls(red, green, blue)
+    parts = colorsys.hls_to_rgb(hue, min(max(1.08 - light, 0.42), 0.9), saturation)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
 
 
 def blank_figure(width: float, height: float) -> Figure:
@@ -94,7 +93,7 @@ def save_figure(figure: Figure, path: Path) -> Path:
 def dress(axis: Any, *, log: bool = False) -> None:
     """Remove what is not read, and write numbers short."""
     axis.spines[["top", "right"]].set_visible(False)
-    axis.grid(axis="y", color=BASELINE, alpha=0.2, linewidth=0.6)
+    axis.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.6)
     axis.tick_params(labelsize=8, length=3)
     for label in (axis.xaxis.label, axis.yaxis.label):
         label.set_fontsize(9)

@@ -91,14 +91,6 @@ class MetricsFile:
             os.fsync(self._descriptor)
         self._bytes, self._rows = size, rows
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield what was written."""
-        return read_rows(self.path)
-
-    def to_csv(self, path: Path) -> None:
-        """Write the rows as one wide table: a column for each name, empty where a row has none."""
-        rows_to_csv([*self.rows()], path)
-
     def close(self) -> None:
         """Make every row durable and close the file."""
         if self._descriptor >= 0:

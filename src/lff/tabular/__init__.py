@@ -13,10 +13,7 @@ from lff.tabular.mdp import Transitions as Transitions
 from lff.tabular.solve import ReturnScale as ReturnScale
 from lff.tabular.solve import evaluate as evaluate
 from lff.tabular.solve import greedy as greedy
-from lff.tabular.solve import normalized_return as normalized_return
 from lff.tabular.solve import policy_return as policy_return
-from lff.tabular.solve import q_iterations as q_iterations
-from lff.tabular.solve import soft_policy as soft_policy
 from lff.tabular.solve import solve as solve
 from lff.tabular.solve import state_values as state_values
 from lff.tabular.solve import uniform_policy as uniform_policy

@@ -33,14 +33,6 @@ def solve(mdp: MDP, *, entropy: float = 0.0, tolerance: float = TOLERANCE) -> Ac
     return _fixed_point(lambda Q: mdp.backup(state_values(Q, entropy=alpha)), mdp, tolerance)
 
 
-def q_iterations(mdp: MDP, steps: int, *, entropy: float = 0.0) -> ActionValues:
-    """Return what ``steps`` exact backups make of Q = 0."""
-    Q = np.zeros((mdp.states, mdp.actions))
-    for _ in range(check_size("steps", steps)):
-        Q = mdp.backup(state_values(Q, entropy=entropy))
-    return Q
-
-
 def state_values(Q: ActionValues, *, entropy: float = 0.0) -> Values:
     """Return max_a Q(s, a), or its soft version α log Σ_a exp(Q / α)."""
     best: np.ndarray = Q.max(axis=-1)
@@ -53,14 +45,6 @@ def state_values(Q: ActionValues, *, entropy: float = 0.0) -> Values:
 def greedy(Q: ActionValues) -> Policy:
     """Return the policy that takes the first of the best actions."""
     return np.asarray(np.eye(Q.shape[-1])[Q.argmax(axis=-1)])
-
-
-def soft_policy(Q: ActionValues, *, entropy: float) -> Policy:
-    """Return π ∝ exp(Q / α)."""
-    if entropy <= 0:
-        raise BadInputError("entropy", entropy, "above 0", "use greedy(Q) for the hard maximum")
-    weight = np.exp((Q - Q.max(axis=-1, keepdims=True)) / entropy)
-    return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
 
 
 def uniform_policy(mdp: MDP) -> Policy:
@@ -120,14 +104,6 @@ class ReturnScale:
         """Return where a policy, or several, stands on it."""
         reached = policy_return(self.mdp, policy, horizon=self.horizon, tolerance=tolerance)
         return np.asarray((reached - self.low) / (self.high - self.low))
-
-
-def normalized_return(
-    mdp: MDP, policy: Policy, *, best: Policy | None = None, horizon: int | None = None
-) -> Float[np.ndarray, "*batch"]:
-    """Return 0 for the uniform policy, 1 for the optimal one (or ``best``)."""
-    best = greedy(solve(mdp)) if best is None else best
-    return ReturnScale.of(mdp, best, horizon=horizon).measure(policy)
 
 
 def _fixed_point(

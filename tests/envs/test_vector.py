@@ -7,12 +7,14 @@ from lff.core.errors import BadInputError, RunError
 from lff.envs import make
 from lff.envs.autoreset import FromGymnasium
 from lff.envs.processes import Subprocesses, pack, unpack
-from lff.envs.vector import InProcess, Seat
+from lff.envs.vector import EnvSlot, InProcess
 from tests.envs.timed import LIMIT, chain
 
 
 def inside(task, count, *, seed=0):
-    return InProcess([Seat(lambda s: make(task, seed=s), seed=seed, index=i) for i in range(count)])
+    return InProcess(
+        [EnvSlot(lambda s: make(task, seed=s), seed=seed, index=i) for i in range(count)]
+    )
 
 
 def play(envs, steps, *, seed=0):

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lff.core.errors import BadInputError
-from lff.envs import PAPER_TASKS, is_seen
+from lff.envs import PAPER_TASKS, has_pixels
 from lff.envs.dimensions import dimensions, shapes
 from lff.training import ppo_presets
 from lff.training.pixel_presets import PIXEL_SOURCES, pixel_preset, pixel_sizes
@@ -105,7 +105,7 @@ def _sizes(sizes: dict[str, NetSize]) -> Values:
 
 def _seen(env: str | None) -> bool:
     """Tell whether the task is seen through a camera."""
-    return env is not None and is_seen(env)
+    return env is not None and has_pixels(env)
 
 
 def _over_tasks(chosen: list[tuple[str, Preset]]) -> Values:

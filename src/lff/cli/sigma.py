@@ -17,7 +17,7 @@ from lff.auditing import SigmaAdvice, advise_sigma
 from lff.cli.export import check_plot
 from lff.core.checks import check_even_size, check_positive, check_scale, check_size
 from lff.core.errors import BadInputError
-from lff.envs import is_seen
+from lff.envs import has_pixels
 from lff.training.random_play import random_batch
 
 GRID = (1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
@@ -56,7 +56,7 @@ def sigma(
         check_scale("sigma", current)
     if check_size("steps", steps) < 2:
         raise BadInputError("steps", steps, "2 or more", "use 4000")
-    if is_seen(env):
+    if has_pixels(env):
         remedy = "use the preset's (lff presets show laptop --env ...), 0.1 or 0.01 in the paper"
         raise BadInputError("env", env, "a task that observes numbers", remedy)
     if plot is not None:

@@ -17,7 +17,7 @@ from lff.cli.show import print_networks, print_summary
 from lff.core.checks import check_choice
 from lff.core.config import to_dict
 from lff.core.errors import BadInputError
-from lff.envs import is_seen
+from lff.envs import has_pixels
 from lff.envs.dimensions import dimensions
 from lff.training import (
     AnyTrainConfig,
@@ -107,7 +107,7 @@ def train(
     }
     given = {name: value for name, value in given.items() if value is not None}
     chosen: Preset | PixelPreset
-    if is_seen(env):
+    if has_pixels(env):
         refuse_state_flags(networks, env)
         seen = pixels.change(dataclasses.replace(pixel_preset(preset_, env), **given))
         agent, view, chosen = seen.agent(pixel_net(net)), pixels.view(seen), seen

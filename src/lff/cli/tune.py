@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lff.core.errors import BadInputError
-from lff.envs import is_seen
+from lff.envs import has_pixels
 from lff.training.presets import NetName
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def tune_command(
     if steps < 100 or trials < 1 or seeds < 1:
         remedy = "use 100 steps or more, 1 trial and seed or more"
         raise BadInputError("steps, trials, seeds", (steps, trials, seeds), "positive", remedy)
-    if is_seen(env):
+    if has_pixels(env):
         remedy = "tune from state, or compare runs of lff train with --sigma and --fourier-dim"
         raise BadInputError("env", env, "a task that observes numbers", remedy)
     try:

@@ -1,20 +1,24 @@
 """Environments by name: ``make("dmc/cheetah-run", seed=0)``.
 
-A family is a file of this room with ``make(task, *, seed, action_repeat, render)``, and ``view`` if
-it observes pictures; it and the simulator behind it are imported when one of its tasks is made.
+A family of tasks is one file of this room with ``FAMILY``, its name, and ``make(task, *, seed,
+action_repeat, render)``, which takes ``view`` too if the family observes images.  Nothing else
+lists it: the file, and the simulator behind it, are imported when one of its tasks is made.
 """
 
 import importlib
+import importlib.util
+import inspect
+import pkgutil
+from contextlib import suppress
+from types import ModuleType
 from typing import Any
 
 from lff.core.checks import nearest
 from lff.core.errors import BadInputError
 from lff.envs.base import Env as Env
+from lff.envs.base import Reusable as Reusable
 from lff.envs.views import PixelView as PixelView
 
-FAMILIES = ("dmc", "dmc-pixels", "gym", "probe")
-SEEN_THROUGH_A_CAMERA = ("dmc-pixels",)
-"""The families that take a view."""
 PAPER_TASKS = (
     "dmc/acrobot-swingup",
     "dmc/cheetah-run",
@@ -32,13 +36,23 @@ PAPER_PIXEL_TASKS = (
     "dmc-pixels/hopper-hop",
     "dmc-pixels/quadruped-run",
 )
-"""The four tasks on which the paper trains SAC from pictures.  It does not say which of the
-finger's tasks it means; ``dmc-pixels/finger-spin``, RAD's own, is offered too."""
+"""The four tasks on which the paper trains SAC from pixels.  It does not say which of the finger's
+tasks it means; ``dmc-pixels/finger-spin``, RAD's, is offered too."""
 
 
-def is_seen(task: str) -> bool:
-    """Tell whether a task is seen through a camera."""
-    return str(task).partition("/")[0] in SEEN_THROUGH_A_CAMERA
+def families() -> tuple[str, ...]:
+    """Return the names of all families, by importing every file of this room."""
+    found = []
+    for info in pkgutil.iter_modules(__path__, f"{__name__}."):
+        with suppress(ImportError):  # a file that needs a simulator
+            found.append(getattr(importlib.import_module(info.name), "FAMILY", None))
+    return tuple(sorted(name for name in found if name))
+
+
+def has_pixels(task: str) -> bool:
+    """Return whether a task observes images: the ``make`` of its family takes a view."""
+    module = _family(str(task).partition("/")[0])
+    return module is not None and "view" in inspect.signature(module.make).parameters
 
 
 def make(
@@ -49,7 +63,7 @@ def make(
     render: bool = False,
     view: PixelView | None = None,
 ) -> Env:
-    """Return an environment with actions in [-1, 1] that observes flat float32 arrays or pictures.
+    """Return an environment with actions in [-1, 1] that observes flat float32 arrays or images.
 
     Args:
         task: ``dmc/<domain>-<task>``, ``dmc-pixels/<domain>-<task>``, ``gym/<id>``,
@@ -57,30 +71,35 @@ def make(
             ``seed`` and returns a Gymnasium environment.
         seed: Starts every random stream of the environment; equal seeds, equal episodes.
         action_repeat: Simulator frames per step.
-        render: Whether ``render()`` returns pictures, which needs a working OpenGL.
-        view: What ``dmc-pixels/...`` observes; None: ``PixelView()``, the paper's.
+        render: Whether ``render()`` returns frames, which needs a working OpenGL.
+        view: The observation of ``dmc-pixels/...``; None: ``PixelView()``, the paper's.
     """
     family, slash, name = str(task).partition("/")
     if slash and ":" not in family:
-        if family not in FAMILIES:
-            known = ", ".join(f"{f}/..." for f in FAMILIES)
-            raise BadInputError("task", task, f"one of {known}", nearest(family, FAMILIES))
-        module = importlib.import_module(family_module(family))
+        module = _family(family)
+        if module is None:
+            known = families()
+            listed = ", ".join(f"{name}/..." for name in known)
+            raise BadInputError("task", task, f"one of {listed}", nearest(family, known))
     elif ":" in family:
-        module, name = importlib.import_module("lff.envs.own"), task
+        module, name = importlib.import_module("lff.envs.user"), task
     else:
         remedy = "write dmc/cheetah-run, gym/HalfCheetah-v5 or package.module:make_env"
         raise BadInputError("task", task, "a family and a name", remedy)
     options: dict[str, Any] = {"seed": seed, "action_repeat": action_repeat, "render": render}
-    if family in SEEN_THROUGH_A_CAMERA:
+    if has_pixels(task):
         options["view"] = view
     elif view is not None:
-        remedy = f"leave view out, or use {SEEN_THROUGH_A_CAMERA[0]}/..."
-        raise BadInputError("view", view, f"None for {task}, which has no pictures", remedy)
+        remedy = "leave view out, or use dmc-pixels/..."
+        raise BadInputError("view", view, f"None for {task}, which observes no images", remedy)
     env: Env = module.make(name, **options)
     return env
 
 
-def family_module(family: str) -> str:
-    """Return the name of a family's file as a module."""
-    return f"lff.envs.{family.replace('-', '_')}"
+def _family(family: str) -> ModuleType | None:
+    """Return the file of a family, None if there is no such family."""
+    name = f"{__name__}.{family.replace('-', '_')}"
+    if not family.replace("-", "_").isidentifier() or importlib.util.find_spec(name) is None:
+        return None
+    module = importlib.import_module(name)
+    return module if getattr(module, "FAMILY", None) == family else None

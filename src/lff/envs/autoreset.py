@@ -1,11 +1,11 @@
-"""Gymnasium's own vector environments, told apart by how they reset themselves.
+"""Gymnasium's vector environments, in each of their autoreset modes.
 
 Gymnasium 1.1 and later have three modes, and in each the observation that an action led to is
 somewhere else:
 
 next step   it is what ``step`` returns; the step after it only resets, and its action is ignored
 same step   it is in ``info["final_obs"]``; ``step`` returns the next episode's first
-disabled    it is what ``step`` returns; whoever steps must reset
+disabled    it is what ``step`` returns; the caller must reset
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lff.core.errors import BadInputError
 from lff.core.seeding import env_seed
 from lff.envs.base import State
-from lff.envs.vector import Moment, Vector
+from lff.envs.vector import Vector, VectorStep
 
 
 class FromGymnasium(Vector):
@@ -60,7 +60,7 @@ class FromGymnasium(Vector):
         self._resetting = np.zeros(self.num_envs, bool)
         return self._flat(obs)
 
-    def step(self, action: NDArray[np.float32]) -> Moment:
+    def step(self, action: NDArray[np.float32]) -> VectorStep:
         """Play one action in each; an episode that ends is followed by the next."""
         obs, reward, terminated, truncated, info = self._envs.step(self._control(action))
         ended = np.logical_or(terminated, truncated)
@@ -78,7 +78,7 @@ class FromGymnasium(Vector):
         else:
             reset, _ = self._envs.reset(options={"reset_mask": ended})
             now = self._flat(reset)
-        return Moment(
+        return VectorStep(
             now,
             next_obs,
             np.asarray(reward, np.float64),

@@ -1,10 +1,10 @@
-"""What every environment of this room is: arrays to see, actions in [-1, 1], a state to save.
+"""The interface of every environment: array observations, actions in [-1, 1], a state to save.
 
 A state is a flat dict of numpy arrays, so that a checkpoint can hold it without pickle.
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gymnasium
@@ -22,7 +22,7 @@ State = dict[str, NDArray[Any]]
 # numpy's RandomState, which dm_control draws from, takes no larger seed
 MAX_SEED = 2**32 - 1
 OLD_ATTRIBUTE = "'settotalmass' is deprecated"
-"""In what MuJoCo says at every start of a cheetah, the suite's or Gymnasium's; nobody can act."""
+"""Part of a notice that MuJoCo prints for the cheetahs, and that users cannot fix."""
 
 
 class Env(gymnasium.Env[Obs, Action]):
@@ -54,7 +54,7 @@ class Env(gymnasium.Env[Obs, Action]):
         return self._low.copy(), self._high.copy()
 
     def step(self, action: Action) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
-        """Play ``action_repeat`` frames with this action; return what the last of them shows."""
+        """Play ``action_repeat`` frames with this action; return the last observation."""
         if not self._running:
             raise BadInputError(
                 "step", "no running episode", "called within an episode", "call reset() first"
@@ -67,14 +67,14 @@ class Env(gymnasium.Env[Obs, Action]):
             if terminated or truncated:
                 self._running = False
                 break
-        return self._seen(obs), total, terminated, truncated, {**info, "frames": frames}
+        return self._observed(obs), total, terminated, truncated, {**info, "frames": frames}
 
     @abstractmethod
     def _frame(self, control: NDArray[Any]) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Advance the simulator by one frame, with a control in its own range."""
 
-    def _seen(self, obs: Obs) -> Obs:
-        """Return what a step shows, given its last frame's observation: a hook for pictures."""
+    def _observed(self, obs: Obs) -> Obs:
+        """Return the observation of a step, given its last frame's: a hook for pixels."""
         return obs
 
     def get_state(self) -> State:
@@ -101,6 +101,32 @@ class Env(gymnasium.Env[Obs, Action]):
         if self._rescale:
             value = self._low + (value + 1.0) * 0.5 * (self._high - self._low)
         return value
+
+
+class Reusable:
+    """One environment for many evaluations, each of which starts as if it were newly made.
+
+    An environment that can save its state returns to its first one; any other is made again.
+    """
+
+    def __init__(self, make_env: Callable[[int], Env], *, seed: int) -> None:
+        """Make the environment; ``env`` tells its spaces before the first use."""
+        self._make_env = make_env
+        self.env = make_env(seed)
+        self._first = self.env.get_state() if self.env.can_save_state else None
+
+    def fresh(self, seed: int) -> Env:
+        """Return the environment in its first state; reset it with a seed before stepping."""
+        if self._first is not None:
+            self.env.set_state(self._first)
+        else:
+            self.env.close()
+            self.env = self._make_env(seed)
+        return self.env
+
+    def close(self) -> None:
+        """Close the environment."""
+        self.env.close()
 
 
 def check_seed(seed: object) -> int:

@@ -1,10 +1,8 @@
-"""How large a task's observations and actions are: the simulator knows."""
-
-import importlib
+"""Sizes of a task's observations and actions, from its simulator."""
 
 import numpy as np
 
-from lff.envs import SEEN_THROUGH_A_CAMERA, family_module, make
+from lff.envs import has_pixels, make
 from lff.envs.views import PixelView
 
 
@@ -16,11 +14,10 @@ def dimensions(task: str) -> tuple[int, int]:
 
 def shapes(task: str, view: PixelView | None = None) -> tuple[tuple[int, ...], int]:
     """Return the shape of observations and the width of actions; this needs no OpenGL."""
-    family, _, name = task.partition("/")
-    if family in SEEN_THROUGH_A_CAMERA:
-        found: tuple[tuple[int, ...], int]
-        found = importlib.import_module(family_module(family)).shapes(name, view)
-        return found
+    if has_pixels(task):
+        from lff.envs.dmc_pixels import shapes as pixel_shapes
+
+        return pixel_shapes(task.partition("/")[2], view)
     env = make(task, seed=0, view=view)
     try:
         return tuple(env.observation_space.shape), int(np.prod(env.action_space.shape))

@@ -1,4 +1,4 @@
-"""The DeepMind Control Suite, ``dmc/<domain>-<task>``: a thin wrapper of our own.
+"""The DeepMind Control Suite, ``dmc/<domain>-<task>``: a thin wrapper.
 
     >>> env = make("cheetah-run", seed=0)
     >>> obs, _ = env.reset()
@@ -33,7 +33,7 @@ from lff.envs.random_state import (
 
 
 class _KnownNotice(logging.Filter):
-    """MuJoCo says at every start that the suite's cheetah uses an old attribute; nobody can act."""
+    """Drops MuJoCo's notice about an old attribute of the suite's cheetah."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return OLD_ATTRIBUTE not in record.getMessage()
@@ -113,11 +113,11 @@ class ControlSuite(base.Env):
         return self._obs.copy(), {}
 
     def _frame(self, control: NDArray[Any]) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
-        moment = self._env.step(control)
-        self._obs = _flat(moment.observation)
-        terminated = moment.last() and moment.discount == 0
-        truncated = moment.last() and not terminated
-        return self._obs.copy(), float(moment.reward), terminated, truncated, {}
+        step = self._env.step(control)
+        self._obs = _flat(step.observation)
+        terminated = step.last() and step.discount == 0
+        truncated = step.last() and not terminated
+        return self._obs.copy(), float(step.reward), terminated, truncated, {}
 
     def render(self) -> NDArray[np.uint8] | None:
         """Return the view of the task's first camera, 480 x 480 x 3."""

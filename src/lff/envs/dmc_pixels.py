@@ -1,7 +1,7 @@
-"""The Control Suite through a camera, ``dmc-pixels/<domain>-<task>``.
+"""The Control Suite from pixels, ``dmc-pixels/<domain>-<task>``.
 
-An observation is the last ``frame_stack`` pictures as one uint8 array, channels first: red, green
-and blue of the oldest frame, ..., red, green and blue of the newest.  A picture is drawn once per
+An observation is the last ``frame_stack`` frames as one uint8 array, channels first: red, green
+and blue of the oldest frame, ..., red, green and blue of the newest.  A frame is rendered once per
 step, after the repeated actions; the first one of an episode fills the stack.
 """
 
@@ -28,7 +28,7 @@ def make(
     render: bool = False,
     view: PixelView | None = None,
 ) -> "ControlSuitePixels":
-    """Return ``<domain>-<task>`` of the suite, seen through a camera."""
+    """Return ``<domain>-<task>`` of the suite, observed through a camera."""
     rendering.choose_backend()
     return ControlSuitePixels(
         dmc.load(task, seed=seed, family=FAMILY),
@@ -49,10 +49,10 @@ def shapes(task: str, view: PixelView | None = None) -> tuple[tuple[int, ...], i
 
 
 class ControlSuitePixels(dmc.ControlSuite):
-    """A task of dm_control.suite whose observations are stacked pictures."""
+    """A task of dm_control.suite whose observations are stacked frames."""
 
     view: PixelView
-    """What is seen."""
+    """Size, frames and camera of an observation."""
 
     def __init__(
         self,
@@ -76,34 +76,34 @@ class ControlSuitePixels(dmc.ControlSuite):
 
     @property
     def state_obs(self) -> NDArray[np.float32]:
-        """What ``dmc/...`` would observe at this moment."""
+        """The current observation of ``dmc/...``."""
         return self._obs.copy()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Obs, dict[str, Any]]:
-        """Start an episode; its first picture fills the stack."""
+        """Start an episode; its first frame fills the stack."""
         _, info = super().reset(seed=seed, options=options)
-        self._frames[:] = np.tile(self.picture(), (self.view.frame_stack, 1, 1))
+        self._frames[:] = np.tile(self.frame(), (self.view.frame_stack, 1, 1))
         return self._frames.copy(), info
 
-    def _seen(self, obs: Obs) -> Obs:
+    def _observed(self, obs: Obs) -> Obs:
         del obs  # the state, which ControlSuite keeps
         self._frames[:-3] = self._frames[3:]
-        self._frames[-3:] = self.picture()
+        self._frames[-3:] = self.frame()
         return self._frames.copy()
 
-    def picture(self) -> NDArray[np.uint8]:
-        """Draw this moment: 3 x size x size, red, green, blue."""
+    def frame(self) -> NDArray[np.uint8]:
+        """Render the current frame: 3 x size x size, red, green, blue."""
         side = self.view.drawn_size
         camera = self._camera(
             "obs", width=side, height=side, camera=self._camera_id, fast=self.view.fast_render
         )
-        picture = camera.render(self._env.physics.data.ptr)
-        return picture[self._cut, self._cut].transpose(2, 0, 1)
+        frame = camera.render(self._env.physics.data.ptr)
+        return frame[self._cut, self._cut].transpose(2, 0, 1)
 
     def get_state(self) -> State:
-        """Return what ``dmc/...`` saves, and the stacked pictures."""
+        """Return the state of ``dmc/...`` and the stacked frames."""
         return {**super().get_state(), "frames": self._frames.copy()}
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:

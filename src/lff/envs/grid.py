@@ -29,7 +29,7 @@ COLOURS = {
 }
 AGENT = (33, 33, 33)
 PIXELS = 8
-"""Of the side of a cell in a picture."""
+"""Side of a cell in a frame."""
 LAVA_STEPS = 200
 
 
@@ -88,13 +88,13 @@ class GridEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if self.render_mode is None:
             return None
         grid = self.task.grid
-        picture = np.array([[COLOURS[tile] for tile in row] for row in grid.tiles], dtype=np.uint8)
-        picture = picture.repeat(PIXELS, axis=0).repeat(PIXELS, axis=1)
+        frame = np.array([[COLOURS[tile] for tile in row] for row in grid.tiles], dtype=np.uint8)
+        frame = frame.repeat(PIXELS, axis=0).repeat(PIXELS, axis=1)
         if self._at is not None:
             row, column = divmod(self._at, grid.shape[1])
             top, left = PIXELS * row + 2, PIXELS * column + 2
-            picture[top : top + PIXELS - 4, left : left + PIXELS - 4] = AGENT
-        return picture
+            frame[top : top + PIXELS - 4, left : left + PIXELS - 4] = AGENT
+        return frame
 
 
 def make_lava(

@@ -27,6 +27,7 @@ from lff.envs.base import OLD_ATTRIBUTE, Obs, State, check_keys, check_seed
 from lff.envs.names import missing_extra, unknown_task
 from lff.envs.random_state import generator_from_arrays, generator_to_arrays
 
+FAMILY = "gym"
 _OWN_MUJOCO = "gymnasium.envs.mujoco."
 
 
@@ -81,7 +82,7 @@ class Adapter(base.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Obs, dict[str, Any]]:
-        """Start an episode; the first one uses the seed of ``make`` unless told otherwise."""
+        """Start an episode; the first one uses the seed of ``make`` unless another is given."""
         if seed is None:
             seed = self._first_seed
         self._first_seed = None
@@ -101,16 +102,16 @@ class Adapter(base.Env):
         return self._obs.copy(), float(reward), bool(terminated), bool(truncated), info
 
     def render(self) -> Any:
-        """Return what the environment inside draws."""
-        picture = self._env.render()
+        """Return the frame of the wrapped environment."""
+        frame = self._env.render()
         if not self._drawn:
             # closed before the driver is (registered after it): or it prints errors at exit
             atexit.register(self.close)
             self._drawn = True
-        return picture
+        return frame
 
     def close(self) -> None:
-        """Close the environment inside."""
+        """Close the wrapped environment."""
         atexit.unregister(self.close)
         self._env.close()
 
@@ -194,9 +195,9 @@ def _wrappers(env: gymnasium.Env[Any, Any]) -> list[gymnasium.Env[Any, Any]]:
 
 @contextmanager
 def known_notice_left_out() -> Iterator[None]:
-    """MuJoCo says at every start that Gymnasium's cheetah uses an old attribute; nobody can act.
+    """Drop MuJoCo's notice about an old attribute of Gymnasium's cheetah, which users cannot fix.
 
-    It says so on the console and in MUJOCO_LOG.TXT; what else it has to say becomes a warning.
+    MuJoCo writes it to the console and to MUJOCO_LOG.TXT; its other notices become warnings.
     """
     import mujoco
 

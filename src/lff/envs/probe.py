@@ -23,6 +23,7 @@ from lff.envs.base import Obs, State, check_keys, check_seed
 from lff.envs.names import unknown_task
 from lff.envs.random_state import generator_from_arrays, generator_to_arrays
 
+FAMILY = "probe"
 BEST_ACTION = 0.5
 """a* of probe/action."""
 

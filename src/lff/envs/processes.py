@@ -1,4 +1,4 @@
-"""Environments in processes of their own: as :class:`~lff.envs.vector.InProcess`, side by side.
+"""Environments in worker processes: as :class:`~lff.envs.vector.InProcess`, in parallel.
 
 A worker is ``python -m lff.envs.worker``, with a socket to it over which plain bytes go: arrays as
 they lie in memory, states as numpy's ``.npz``.  Nothing is pickled.  A worker ends when its socket
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lff.core.errors import RunError
 from lff.envs.base import State
-from lff.envs.vector import Moment, Vector
+from lff.envs.vector import Vector, VectorStep
 
 STEP, RESET, GET, SET = b"s", b"r", b"g", b"w"
 FAILED = b"!"
@@ -33,7 +33,7 @@ class Subprocesses(Vector):
     def __init__(
         self, task: str, *, seed: int, num_envs: int, action_repeat: int = 1, workers: int = 0
     ) -> None:
-        """Start the workers, at most as many as there are processors unless told."""
+        """Start the workers, at most one for each processor unless ``workers`` is given."""
         self.num_envs = num_envs
         workers = min(num_envs, workers or max(1, len(os.sched_getaffinity(0))))
         self._parts = [part.tolist() for part in np.array_split(np.arange(num_envs), workers)]
@@ -51,7 +51,7 @@ class Subprocesses(Vector):
         rows = [np.frombuffer(data, np.float32) for data in self._receive_all()]
         return np.concatenate(rows).reshape(self.num_envs, self.obs_dim)
 
-    def step(self, action: NDArray[np.float32]) -> Moment:
+    def step(self, action: NDArray[np.float32]) -> VectorStep:
         """Play one action in each; an episode that ends is followed by the next."""
         rows = np.ascontiguousarray(action, np.float32)
         self._send_all([STEP + rows[part[0] : part[-1] + 1].tobytes() for part in self._parts])
@@ -62,7 +62,7 @@ class Subprocesses(Vector):
             table[:, i * self.obs_dim : (i + 1) * self.obs_dim].astype(np.float32) for i in (0, 1)
         )
         reward, terminated, truncated, frames = table[:, 2 * self.obs_dim :].T
-        return Moment(
+        return VectorStep(
             obs,
             led_to,
             reward.copy(),

@@ -1,4 +1,4 @@
-"""Pictures without a screen: which OpenGL backend MuJoCo can use here, and a camera.
+"""Rendering without a screen: the OpenGL backends that work here, and a camera.
 
 The only file of the library that sets an environment variable: MUJOCO_GL, which MuJoCo, dm_control
 and Gymnasium all read.  Each candidate is tried in a child process with a time limit, because a
@@ -74,10 +74,10 @@ def works(backend: Backend, *, timeout: float = 60.0) -> bool:
 
 
 class Camera:
-    """Draws a MuJoCo simulation into an rgb array, whatever backend others were imported with.
+    """A camera on a MuJoCo simulation, whatever backend other libraries were imported with.
 
-    A ``fast`` one leaves out multisampling, shadows and reflections; any other draws bit for bit
-    what dm_control does.
+    A ``fast`` one leaves out multisampling, shadows and reflections; any other renders the same
+    bits as dm_control.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Camera:
         self._viewport = mujoco.MjrRect(0, 0, width, height)
 
     def render(self, data: Any) -> NDArray[np.uint8]:
-        """Return the picture of this moment, height x width x 3."""
+        """Return the current frame, height x width x 3."""
         mujoco = self._mujoco
         self._context.make_current()
         mujoco.mjv_updateScene(

@@ -1,17 +1,17 @@
-"""Several environments in lockstep: in this process, in processes of their own, or Gymnasium's.
+"""Several environments in lockstep: in this process, in worker processes, or Gymnasium's.
 
     >>> from lff.envs import make
     >>> def task(seed):
     ...     return make("probe/two-step", seed=seed)
-    >>> both = InProcess([Seat(task, seed=0, index=i) for i in range(2)])
+    >>> both = InProcess([EnvSlot(task, seed=0, index=i) for i in range(2)])
     >>> both.reset().shape
     (2, 1)
-    >>> moment = both.step(np.zeros((2, 1), np.float32))
-    >>> moment.next_obs.ravel(), moment.terminated
+    >>> step = both.step(np.zeros((2, 1), np.float32))
+    >>> step.next_obs.ravel(), step.terminated
     (array([1., 1.], dtype=float32), array([False, False]))
 
-Whoever steps them is always told the observation that an action led to, also where the environment
-has been reset since: V of it is what a time limit leaves out of the rewards.
+A step always has the observation that an action led to, also where the environment has been reset
+since: its value is needed to bootstrap through a time limit.
 """
 
 import logging
@@ -28,13 +28,13 @@ from lff.envs.base import Action, Env, Obs, State
 logger = logging.getLogger(__name__)
 
 
-class Moment(NamedTuple):
-    """What one step of every environment gave, one row each."""
+class VectorStep(NamedTuple):
+    """One step of every environment, one row each."""
 
     obs: NDArray[np.float32]
-    """Where the next actions are chosen: the first observation of an episode, if one has begun."""
+    """Observations to act on next: the first of an episode, if one has begun."""
     next_obs: NDArray[np.float32]
-    """What the actions led to."""
+    """Observations that the actions led to."""
     reward: NDArray[np.float64]
     terminated: NDArray[np.bool_]
     truncated: NDArray[np.bool_]
@@ -58,7 +58,7 @@ class Vector(ABC):
         """Begin the first episode of each; return the observations."""
 
     @abstractmethod
-    def step(self, action: NDArray[np.float32]) -> Moment:
+    def step(self, action: NDArray[np.float32]) -> VectorStep:
         """Play one action in each; an episode that ends is followed by the next."""
 
     @abstractmethod
@@ -71,10 +71,10 @@ class Vector(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of them."""
+        """Close them."""
 
 
-class Seat:
+class EnvSlot:
     """One environment among several: begins its episodes, each with a seed of its own.
 
     An environment that cannot save its state is brought back by playing the actions of its episode
@@ -138,24 +138,24 @@ class InProcess(Vector):
 
     can_resume = True
 
-    def __init__(self, seats: Sequence[Seat]) -> None:
-        """Hold the seats; no episode has begun yet."""
-        self._seats = [*seats]
-        self.num_envs = len(self._seats)
-        first = self._seats[0].env
+    def __init__(self, slots: Sequence[EnvSlot]) -> None:
+        """Hold the slots; no episode has begun yet."""
+        self._slots = [*slots]
+        self.num_envs = len(self._slots)
+        first = self._slots[0].env
         self.obs_dim = int(np.prod(first.observation_space.shape))
         self.action_dim = int(np.prod(first.action_space.shape))
         self._valid = np.ones(self.num_envs, bool)
 
     def reset(self) -> NDArray[np.float32]:
         """Begin the first episode of each; return the observations."""
-        return np.stack([seat.begin() for seat in self._seats])
+        return np.stack([slot.begin() for slot in self._slots])
 
-    def step(self, action: NDArray[np.float32]) -> Moment:
+    def step(self, action: NDArray[np.float32]) -> VectorStep:
         """Play one action in each; an episode that ends is followed by the next."""
-        results = [seat.step(one) for seat, one in zip(self._seats, action, strict=True)]
+        results = [slot.step(one) for slot, one in zip(self._slots, action, strict=True)]
         obs, led_to, reward, terminated, truncated, frames = zip(*results, strict=True)
-        return Moment(
+        return VectorStep(
             np.array(obs),
             np.array(led_to),
             np.array(reward, np.float64),
@@ -166,22 +166,22 @@ class InProcess(Vector):
         )
 
     def get_state(self) -> State:
-        """Return the state of every seat, under its number."""
+        """Return the state of every slot, under its number."""
         return {
             f"{i}/{name}": value
-            for i, seat in enumerate(self._seats)
-            for name, value in seat.get_state().items()
+            for i, slot in enumerate(self._slots)
+            for name, value in slot.get_state().items()
         }
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Continue where :meth:`get_state` was called."""
-        for i, seat in enumerate(self._seats):
+        for i, slot in enumerate(self._slots):
             start = f"{i}/"
-            seat.set_state(
+            slot.set_state(
                 {n.removeprefix(start): v for n, v in state.items() if n.startswith(start)}
             )
 
     def close(self) -> None:
         """Close every environment."""
-        for seat in self._seats:
-            seat.env.close()
+        for slot in self._slots:
+            slot.env.close()

@@ -1,4 +1,4 @@
-"""What an agent that learns from pictures sees: size, frames, camera, how they are drawn."""
+"""Pixel observations: size, frames, camera and rendering."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -12,7 +12,7 @@ FIRST_CAMERA = 0
 
 @dataclass(frozen=True, kw_only=True)
 class PixelView(Config):
-    """The observation of ``dmc-pixels/...``: the last pictures, stacked, the newest last.
+    """The observation of ``dmc-pixels/...``: the last frames, stacked, the newest last.
 
     >>> PixelView().shape
     (9, 100, 100)
@@ -21,16 +21,16 @@ class PixelView(Config):
     size: Annotated[int, SIDE] = 100
     """Side of the observation in pixels, 1 to 1024; the paper's Table 2 has 100."""
     frame_stack: Size = 3
-    """Pictures per observation: 3 in the paper.  One per step, however often it repeats actions."""
+    """Frames per observation: 3 in the paper.  One per step, however often it repeats actions."""
     camera: Count | None = None
     """Number of the task's camera.  None: the paper's, 0 on every task (DrQ and FFN look at the
     quadruped through camera 2)."""
     render_size: Annotated[int, SIDE] | None = None
-    """Side of the picture that is drawn, and cut to ``size`` around its centre.  None: as ``size``.
-    The authors draw 108 and cut to 100 where they augment by translation."""
+    """Side of the frame as rendered, cut to ``size`` around the centre.  None: as ``size``.
+    The authors render 108 and cut to 100 where they augment by translation."""
     fast_render: bool = False
-    """Draw without multisampling, shadows and reflections: many times faster without a GPU, and a
-    somewhat different picture."""
+    """Render without multisampling, shadows and reflections: many times faster without a GPU, and a
+    somewhat different image."""
 
     def __post_init__(self) -> None:
         """Check the fields."""
@@ -47,7 +47,7 @@ class PixelView(Config):
 
     @property
     def drawn_size(self) -> int:
-        """Side of the picture before it is cut."""
+        """Side of a frame before it is cut."""
         return self.size if self.render_size is None else self.render_size
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 
 from lff.envs import Env, make
 from lff.envs.processes import FAILED, GET, RESET, SET, STEP, pack, unpack
-from lff.envs.vector import InProcess, Seat
+from lff.envs.vector import EnvSlot, InProcess
 
 OK = b"."
 
@@ -23,7 +23,7 @@ def serve(pipe: Connection, what: dict[str, object]) -> None:
     def make_env(seed: int) -> Env:
         return make(task, seed=seed, action_repeat=repeat)
 
-    envs = InProcess([Seat(make_env, seed=seed, index=int(index)) for index in indices])
+    envs = InProcess([EnvSlot(make_env, seed=seed, index=int(index)) for index in indices])
     sizes = {"obs": envs.obs_dim, "action": envs.action_dim}
     pipe.send_bytes(OK + json.dumps(sizes).encode())
     while True:
@@ -35,10 +35,10 @@ def answer(envs: InProcess, order: bytes, data: bytes) -> bytes:
     """Return the reply to one message."""
     if order == STEP:
         action = np.frombuffer(data, np.float32).reshape(envs.num_envs, envs.action_dim)
-        moment = envs.step(action)
-        ends = (moment.terminated, moment.truncated)
-        numbers = np.stack([moment.reward, *ends, moment.frames], axis=1)
-        return np.concatenate([moment.obs, moment.next_obs, numbers], axis=1).tobytes()
+        step = envs.step(action)
+        ends = (step.terminated, step.truncated)
+        numbers = np.stack([step.reward, *ends, step.frames], axis=1)
+        return np.concatenate([step.obs, step.next_obs, numbers], axis=1).tobytes()
     if order == RESET:
         return envs.reset().tobytes()
     if order == GET:
@@ -58,7 +58,7 @@ def main() -> None:
         serve(pipe, json.loads(sys.argv[2]))
     except EOFError:
         return
-    except Exception as error:  # noqa: BLE001 - whatever an environment raises is told
+    except Exception as error:  # noqa: BLE001 - whatever an environment raises is sent back
         try:
             pipe.send_bytes(FAILED + " ".join(f"{type(error).__name__}: {error}".split()).encode())
         except OSError:

@@ -7,7 +7,7 @@ from lff.algos import SACConfig
 from lff.core.checks import check_flag, check_size
 from lff.core.config import LATER
 from lff.core.errors import BadInputError
-from lff.envs import is_seen
+from lff.envs import has_pixels
 from lff.envs.views import PixelView
 
 FEWEST_COMPILED_UPDATES = 8_000
@@ -70,7 +70,7 @@ class TrainConfig:
         check_flag("compile", self.compile)
         if self.device != "cpu" and not re.fullmatch(r"cuda(:\d+)?", self.device):
             raise BadInputError("device", self.device, "cpu, cuda or cuda:N", "use cpu")
-        seen = is_seen(self.env)
+        seen = has_pixels(self.env)
         if seen and self.algo.encoder is None:
             remedy = "use lff.training.pixel_presets, or a task of dmc/"
             raise BadInputError("algo", "no encoder", f"one with an encoder for {self.env}", remedy)

@@ -20,7 +20,7 @@ import torch
 from lff.core.errors import BadInputError, RunError
 from lff.core.memory import available_memory
 from lff.data import FrameReplay
-from lff.envs import is_seen, make, rendering
+from lff.envs import has_pixels, make, rendering
 from lff.envs.dimensions import shapes
 from lff.store import RunLock, write_bytes
 from lff.training.compiling import CACHE, cache_dir
@@ -266,7 +266,7 @@ def _memory_for(task: str) -> Check:
     if available is None:
         return Check("memory", "warning", "unknown on this system", "watch it during the first run")
     try:
-        if is_seen(task):
+        if has_pixels(task):
             return check_frames(available, task)
         env = make(task, seed=0)
     except Exception:  # noqa: BLE001 - the check before has told of it

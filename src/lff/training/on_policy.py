@@ -18,7 +18,7 @@ from lff.algos import PPO
 from lff.algos.ppo import Sample
 from lff.core.seeding import stream_seed
 from lff.data.rollout import Rollout
-from lff.envs.vector import Moment, Vector
+from lff.envs.vector import Vector, VectorStep
 from lff.store import Checkpoint, RunDir
 from lff.training.arrays import part, to_tensors
 from lff.training.compiling import compile_update
@@ -150,7 +150,7 @@ class OnPolicyRun(Loop):
             raise self._broken()
         return action
 
-    def _count(self, moment: Moment, ended: NDArray[np.bool_]) -> None:
+    def _count(self, moment: VectorStep, ended: NDArray[np.bool_]) -> None:
         at = self.at
         at.env_step += int(moment.frames.sum())
         at.agent_step += int(moment.valid.sum())

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from lff.algos import PPOConfig
 from lff.core.checks import check_choice, check_flag, check_size
 from lff.core.errors import BadInputError
-from lff.envs import is_seen
+from lff.envs import has_pixels
 
 FEWEST_COMPILED_UPDATES = 20_000
 """Compiling costs about half a minute and saves some 2 ms an update: below this many updates it is
@@ -67,7 +67,7 @@ class PPOTrainConfig:
             raise BadInputError("device", self.device, "cpu, cuda or cuda:N", "use cpu")
         if self.seed < 0:
             raise BadInputError("seed", self.seed, "an integer >= 0", "use 0")
-        if is_seen(self.env):
+        if has_pixels(self.env):
             remedy = "use a task from state, or SAC"
             raise BadInputError("env", self.env, "a task that observes numbers for PPO", remedy)
         rows = self.algo.rollout_steps

@@ -9,7 +9,7 @@ from lff.core.errors import BadInputError
 from lff.core.seeding import env_seed
 from lff.envs.autoreset import FromGymnasium
 from lff.envs.processes import Subprocesses
-from lff.envs.vector import InProcess, Seat, Vector
+from lff.envs.vector import EnvSlot, InProcess, Vector
 from lff.training.any_config import AnyTrainConfig
 from lff.training.evaluate import MakeEnv
 from lff.training.ppo_config import PPOTrainConfig
@@ -39,7 +39,7 @@ def chosen_vector(
             remedy = 'name it: env="package.module:function"'
             raise BadInputError("env_fn", env_fn, "left out with processes", remedy)
         return lambda: Subprocesses(config.env, seed=seed, num_envs=count, action_repeat=repeat)
-    return lambda: InProcess([Seat(make_env, seed=seed, index=index) for index in range(count)])
+    return lambda: InProcess([EnvSlot(make_env, seed=seed, index=index) for index in range(count)])
 
 
 def _from_gymnasium(vector_fn: VectorFunction, config: PPOTrainConfig) -> Vector:

@@ -49,15 +49,17 @@ bench: $(VENV)/.dev  ## measure the speed of the layer and of training against p
 	$(BIN)/python benchmarks/plugin_cost.py
 	$(BIN)/python benchmarks/side_by_side.py
 
-figures: $(VENV)/.dev  ## run the studies again: tables to results/, pictures to docs/images/
-	$(BIN)/lff experiment run fig1 fig2 fig6 fig8 fig11 fig11-sac fig13 fig16 fig16b fig3bc fig4-left new-dynamics
-	$(BIN)/lff experiment plot fig1 fig2 fig6 fig8 fig11 fig11-sac fig13 fig16 fig16b fig3bc fig4-left new-dynamics
-	$(BIN)/python examples/drop_in.py --out runs/figures
-	$(BIN)/python examples/cheetah_run.py --out runs/figures
+FIGURES := fig1 fig2 fig6 fig8 fig11 fig11-sac fig13 fig16 fig16b fig3bc fig4-left new-dynamics cheetah-first
+figures: $(VENV)/.dev  ## run what is missing of the studies: tables to results/, figures to docs/images/
+	$(BIN)/lff experiment run $(FIGURES)
+	$(BIN)/lff experiment plot $(FIGURES)
+	PYTHONPATH=examples $(BIN)/lff experiment run drop_in:drop-in
+	PYTHONPATH=examples $(BIN)/lff experiment plot drop_in:drop-in --as-paper
+	cp runs/figures/cheetah-first.png runs/figures/cheetah.png
+	cp runs/figures/drop-in.png runs/figures/drop_in.png
 	$(BIN)/python examples/fast_render.py --out runs/figures
 	$(BIN)/python examples/contact_sheet.py --out runs/figures
-	mkdir -p results docs/images
-	cp runs/figures/*.csv runs/figures/*.json results/
+	mkdir -p docs/images
 	cp runs/figures/*.png docs/images/
 	$(MAKE) claims
 

@@ -1,17 +1,21 @@
 """The three-line change in somebody's own agent (`pendulum_dqn.py`), before and after.
 
 `FourierQNetwork` is the agent's `QNetwork` with three lines changed, marked below.  Nothing else in
-the agent knows; `lff.audit` looks at the finished agent and tells whether σ survived.
+the agent knows.  Run as a script, `lff.audit` checks the agent; the study of its learning is
+
+    python examples/study.py drop_in:drop-in
 """
+
+from dataclasses import dataclass
 
 import torch
 from pendulum_dqn import DQN, QNetwork, observe
-from study import parse_arguments, save_table
 from torch import nn
 
 import lff
-from lff.report import draw_curves, new_figure, save_figure
-from lff.stats import Row
+from lff.experiments.spec import Each, Experiment, Panel, baseline, ours
+from lff.launch.job import JobRow
+from lff.stats import RETURN
 
 
 class FourierQNetwork(nn.Module):
@@ -25,25 +29,39 @@ class FourierQNetwork(nn.Module):
         return self.fc3(self.fc2(self.fc1(self.fourier(obs)).relu()).relu())  # was self.fc1(obs)
 
 
-SEEDS = 5
-arguments = parse_arguments(__doc__, name="drop_in", steps=4000)
-torch.set_num_threads(1)  # networks this small only wait for a second thread
-inputs = observe(torch.rand(512) * 6.3, torch.rand(512) * 16 - 8)
-rows = []
-for name, network in (("MLP", QNetwork), ("LFF σ=0.01", FourierQNetwork)):
-    for seed in range(SEEDS):
-        agent = DQN(network, seed)
-        if network is FourierQNetwork and seed == 0:
-            print("\nbefore training:")
-            lff.audit(agent, inputs)
-        for step, value in agent.train(arguments.steps):
-            rows.append(Row("drop_in", name, "pendulum", seed, step, "return", value))
-        print(f"{name:10s} seed {seed}  return of the last episode {rows[-1].value:8.1f}")
-print("\nafter training:")
-lff.audit(agent, inputs)
+@dataclass(frozen=True)
+class DropInJob:
+    """Train the agent with one of the two networks, all seeds."""
 
-save_table(arguments, "drop_in", rows, seeds=SEEDS)
-figure, axes = new_figure(1, width=5, height=3)
-draw_curves(axes[0], rows, metric="return", as_paper=True)
-axes[0].set(xlabel="environment steps", title="DQN, pendulum swing-up, 5 seeds")
-print("\npicture:", save_figure(figure, arguments.out / "drop_in.png"))
+    network: str
+    seeds: int = 5
+    steps: int = 4_000
+
+    def run(self, _folder, report):
+        torch.set_num_threads(1)  # networks this small only wait for a second thread
+        for seed in range(self.seeds):
+            agent = DQN({"mlp": QNetwork, "lff": FourierQNetwork}[self.network], seed)
+            for step, value in agent.train(self.steps):
+                yield JobRow(seed, step, RETURN.key, value)
+            report((seed + 1) / self.seeds, f"return {value:.1f}")
+
+
+def job(scale, network):
+    return DropInJob(network, seeds=2, steps=200) if scale == "smoke" else DropInJob(network)
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="drop-in",
+        title="What do three changed lines do in somebody's own agent?",
+        source='§5, "only changing a few lines of code"',
+        arms={"MLP": baseline(network="mlp"), "LFF σ=0.01": ours(network="lff")},
+        grid=Each(job, {"pendulum": {}}),
+        metrics=(RETURN,),
+        panels=(Panel(RETURN),),
+        whole_at="laptop",
+    ),
+)
+
+if __name__ == "__main__":
+    lff.audit(DQN(FourierQNetwork, 0), observe(torch.rand(512) * 6.3, torch.rand(512) * 16 - 8))

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from hosts import ACT, BATCH, FOURIER, OBS, RATE, TASK, WARMUP, widths
+from hosts import ACT, BATCH, OBS, RATE, TASK, WARMUP, fourier, widths
 
 
 def train(algorithm, lff_policy, variant, seed, *, steps, every, **options):
@@ -10,7 +10,7 @@ def train(algorithm, lff_policy, variant, seed, *, steps, every, **options):
     critic, actor = widths(variant, OBS + ACT, 1), widths(variant, OBS, 2 * ACT)
     kwargs = {"net_arch": {"pi": [*actor], "qf": [*critic]}}
     if variant == "LFF":
-        kwargs["fourier"] = asdict(FOURIER)
+        kwargs["fourier"] = asdict(fourier())
     rates = {"learning_rate": RATE, "batch_size": BATCH, "learning_starts": WARMUP}
     policy = lff_policy if variant == "LFF" else "MlpPolicy"
     options |= {"policy_kwargs": kwargs, "buffer_size": steps, "seed": seed}

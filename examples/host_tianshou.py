@@ -3,7 +3,7 @@
 import gymnasium
 import numpy as np
 import torch
-from hosts import ACT, BATCH, FOURIER, OBS, RATE, TASK, WARMUP, widths
+from hosts import ACT, BATCH, OBS, RATE, TASK, WARMUP, fourier, widths
 from tianshou.algorithm import SAC
 from tianshou.algorithm.algorithm_base import policy_within_training_step
 from tianshou.algorithm.modelfree.sac import AutoAlpha, SACPolicy
@@ -23,7 +23,7 @@ def run(variant, seed, *, steps, every):
 
     def net(*, inputs, outputs, **joined):
         sizes = {"state_shape": OBS, "hidden_sizes": widths(variant, inputs, outputs), **joined}
-        return FourierNet(fourier=FOURIER, **sizes) if variant == "LFF" else Net(**sizes)
+        return FourierNet(fourier=fourier(), **sizes) if variant == "LFF" else Net(**sizes)
 
     def critic():
         joined = {"action_shape": ACT, "concat": True}

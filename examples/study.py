@@ -1,40 +1,32 @@
-"""Shared by the studies: what they are told, and the table that they write."""
+"""Run an experiment and draw it: ours by name, or one of these examples.
 
-import platform
-import sys
-from argparse import ArgumentParser, Namespace
+    python examples/study.py fig1
+    python examples/study.py hosts:host-sb3 --scale smoke
+
+The same as ``lff experiment run`` and ``plot``, from Python.  Finished jobs are not run again.
+"""
+
+from argparse import ArgumentParser
 from pathlib import Path
 
-import torch
+import lff.experiments
+from lff.report import save_figure
 
-import lff
-from lff.core import digest
-from lff.stats import write_table
-
-
-def parse_arguments(description: str, *, name: str, steps: int) -> Namespace:
-    parser = ArgumentParser(description=description)
-    parser.add_argument("--out", type=Path, default=Path("runs") / name, help="folder to write to")
-    parser.add_argument("--steps", type=int, default=steps, help="gradient steps per network")
+if __name__ == "__main__":
+    parser = ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name", help="as in lff experiment list, or module:NAME")
+    parser.add_argument("--scale", choices=("smoke", "laptop", "paper"), default="laptop")
+    parser.add_argument("--out", type=Path, default=Path("runs/studies"), help="folder to write to")
+    parser.add_argument("--workers", type=int, help="jobs at a time")
     arguments = parser.parse_args()
-    if arguments.steps < 1:
-        parser.error(f"--steps must be 1 or more, got {arguments.steps}; leave it out for {steps}")
-    return arguments
-
-
-def save_table(
-    arguments: Namespace, name: str, rows, *, configs=None, seeds, options: str = ""
-) -> None:
-    """Write ``name.csv`` and beside it what made it: command, versions, digests of the networks."""
-    script = Path(sys.argv[0]).name
-    provenance = {
-        "command": f"python examples/{script} {options}--steps {arguments.steps}",
-        "networks": {arm: digest(config) for arm, config in (configs or {}).items()},
-        "seeds": seeds,
-        "versions": {
-            "lff": lff.__version__,
-            "torch": torch.__version__,
-            "python": platform.python_version(),
-        },
-    }
-    write_table(arguments.out / f"{name}.csv", rows, provenance=provenance)
+    result = lff.experiments.run(
+        arguments.name,
+        scale=arguments.scale,
+        workers=arguments.workers,
+        dir=arguments.out / "jobs",
+        results=arguments.out,
+    )
+    for name, verdict in result.verdicts.items():
+        print(f"{name}: {verdict}")
+    path = arguments.out / f"{result.experiment.name}.png"
+    print("figure:", save_figure(result.figure(as_paper=True), path))

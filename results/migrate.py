@@ -1,7 +1,8 @@
 """Give the tables of version 0.1 their sidecars: each job's digest with variant, task and seed.
 
 Version 0.1 listed the digests of a table, sorted.  ``migration-0.1.json`` has what its code said of
-every table: variant, task, seed and digest of each job, in order.  The jobs of today's experiments
+every table: variant, task, seed and digest of each job, in order; its eight studies of
+``examples/`` had no digests.  The jobs of today's experiments
 have the same places in the same order; only their digests differ, since configs are written with
 tags.  Run it again whenever the way in which configs are written changes:
 
@@ -9,6 +10,7 @@ tags.  Run it again whenever the way in which configs are written changes:
 """
 
 import json
+import sys
 from pathlib import Path
 
 from lff.experiments import find_experiment
@@ -28,15 +30,17 @@ def migrate(path: Path, scale: str, name: str, old: list[list[object]]) -> dict[
     jobs: dict[str, list[object]] = {}
     for cell in cells:
         jobs.setdefault(cell.digest, []).append([cell.variant, cell.task, cell.seed])
-    kept = {key: sidecar[key] for key in ("command", "scale", "seeds", "versions")}
-    return {**kept, "jobs": jobs, "planned": len(jobs)}
+    kept = {key: sidecar[key] for key in ("scale", "seeds", "versions")}
+    command = f"lff experiment run {name.rpartition(':')[2]} --scale {scale}"
+    return {**kept, "command": command, "jobs": jobs, "planned": len(jobs)}
 
 
 def main() -> None:
     """Rewrite the sidecars of all tables of version 0.1."""
+    sys.path.insert(0, str(RESULTS.parent / "examples"))
     for place, old in json.loads((RESULTS / "migration-0.1.json").read_text()).items():
-        path = RESULTS / f"{place}.json"
         scale, _, name = place.partition("/")
+        path = RESULTS / scale / f"{name.rpartition(':')[2]}.json"
         path.write_text(sidecar_text(migrate(path, scale, name, old)), encoding="utf-8")
 
 

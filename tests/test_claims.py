@@ -1,66 +1,59 @@
 """The verdicts in README and on the pages are the ones that the committed tables give."""
 
 import re
-from functools import partial
 from html import escape
 from pathlib import Path
 
 import pytest
 
 from lff.cli.report import entry_of
-from lff.experiments import find_experiment, list_experiments
+from lff.experiments import find_experiment, list_experiments, load
 from lff.experiments.results import find_table, need_table
 from lff.report.claims_page import claims_page
-from lff.stats import AsGood, read_table
-from lff.stats.claims import judge_learning
+from lff.stats import read_table
 
 ROOT = Path(__file__).parents[1]
 HOSTS = {"sb3": "sb3", "sbx": "flax", "torchrl": "torchrl", "tianshou": "tianshou"}  # and its page
 
 
-@pytest.mark.parametrize(
-    ("table", "judge", "command"),
-    [
-        (
-            "sb3_learning",
-            partial(judge_learning, arm="lff", rival="sb3"),
-            "examples/sb3_learning.py",
-        ),
-        (
-            "sb3_ppo_learning",
-            AsGood(name="", text="", arm="lff", than="sb3").judge,
-            "examples/sb3_ppo_learning.py",
-        ),
-        ("cheetah", partial(judge_learning, arm="LFF", rival="MLP"), "examples/cheetah_run.py"),
-        *(
-            (
-                f"host_{host}",
-                partial(judge_learning, arm="LFF", rival="MLP"),
-                f"examples/host_learning.py --host {host}",
-            )
-            for host in HOSTS
-        ),
-    ],
-)
-def test_readme_states_the_computed_verdict(table, judge, command):
-    verdict = judge(read_table(ROOT / "results" / f"{table}.csv"))
+STUDIES = {
+    "peers:peer-sb3": "examples/study.py peers:peer-sb3`",
+    "peers:peer-sb3-ppo": "examples/study.py peers:peer-sb3-ppo",
+    "cheetah-first": "lff experiment run cheetah-first",
+    **{f"hosts:host-{host}": f"examples/study.py hosts:host-{host}" for host in HOSTS},
+}
+
+
+@pytest.fixture
+def examples(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+
+
+def verdict_of(name):
+    (verdict,) = load(name, "laptop", results=ROOT / "results").verdicts.values()
+    return verdict
+
+
+@pytest.mark.usefixtures("examples")
+@pytest.mark.parametrize(("name", "command"), STUDIES.items())
+def test_readme_states_the_computed_verdict(name, command):
+    verdict = verdict_of(name)
     lines = (ROOT / "README.md").read_text().splitlines()
-    numbers = verdict.because.split(": ")[-1].partition(", margin")[0]
+    numbers = verdict.because.split(": ")[-1].partition(", margin")[0].strip("()")
     matching = [line for line in lines if numbers in line and command in line]
     assert len(matching) == 1, numbers
     assert f"**{verdict.outcome}**" in matching[0]
 
 
+@pytest.mark.usefixtures("examples")
 @pytest.mark.parametrize(("host", "page"), HOSTS.items())
 def test_the_page_of_a_plug_in_states_the_computed_verdict(host, page):
-    verdict = judge_learning(
-        read_table(ROOT / "results" / f"host_{host}.csv"), arm="LFF", rival="MLP"
-    )
+    verdict = verdict_of(f"hosts:host-{host}")
     text = " ".join((ROOT / "docs" / "plugins" / f"{page}.md").read_text().split())
     numbers = verdict.because.split(": ")[-1].partition(", margin")[0]
     assert f"{numbers}, **{verdict.outcome}**" in text
     assert f"images/host_{host}.png" in text
-    assert f"`python examples/host_learning.py --host {host}`" in text
+    assert f"`python examples/study.py hosts:host-{host}`" in text
 
 
 @pytest.mark.parametrize(
@@ -92,9 +85,9 @@ def test_readme_states_the_verdict_of_an_experiment(name, claim):
     assert numbers in line.replace("\\|", "|")
 
 
+@pytest.mark.usefixtures("examples")
 def test_the_page_on_ppo_states_how_it_compares_with_sb3():
-    rows = read_table(ROOT / "results" / "sb3_ppo_learning.csv")
-    verdict = AsGood(name="", text="", arm="lff", than="sb3").judge(rows)
+    verdict = verdict_of("peers:peer-sb3-ppo")
     page = (ROOT / "docs" / "ppo.md").read_text().splitlines()
     assert len(verdict.details) == 2
     for detail in verdict.details:

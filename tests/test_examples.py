@@ -13,8 +13,6 @@ from PIL import Image
 from lff.stats import read_table
 
 ROOT = Path(__file__).parents[1]
-STUDIES = {"drop_in": "drop_in"}
-HOSTS = ("sbx", "torchrl", "tianshou")
 
 
 def run(script, *arguments, cwd):
@@ -22,29 +20,43 @@ def run(script, *arguments, cwd):
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
 
 
-@pytest.mark.parametrize(("script", "table"), STUDIES.items())
-def test_study_writes_table_and_picture(script, table, tmp_path):
-    done = run(script, "--steps", "200", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    rows = read_table(tmp_path / "runs" / table / f"{table}.csv")
-    assert {row.experiment for row in rows} == {table}
-    assert len({row.seed for row in rows}) >= 5
-    picture = tmp_path / "runs" / table / f"{table}.png"
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert f"picture: runs/{table}/{table}.png" in done.stdout
+STUDIES = {
+    "fig1": "C-1a",
+    "fig2": "C-2a",
+    "drop_in:drop-in": "",
+    "hosts:host-sb3": "H-sb3",
+    "peers:peer-sb3": "P-sb3",
+}
+SLOW = {
+    "peers:peer-sb3-ppo": "P-sb3-ppo",
+    **{f"hosts:host-{host}": f"H-{host}" for host in ("sbx", "torchrl", "tianshou")},
+}
 
 
 @pytest.mark.parametrize(
-    ("script", "name", "claim"),
-    [("fig1_sigma", "fig1", "C-1a"), ("fig2_noise_filtering", "fig2", "C-2a")],
+    ("name", "claim"),
+    [
+        *STUDIES.items(),
+        *(pytest.param(*study, marks=pytest.mark.system) for study in SLOW.items()),
+    ],
 )
-def test_a_figure_is_the_experiment(script, name, claim, tmp_path):
-    done = run(script, "--scale", "smoke", cwd=tmp_path)
+def test_a_study_ends_in_a_table_verdicts_and_a_figure(name, claim, tmp_path):
+    done = run("study", name, "--scale", "smoke", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    rows = read_table(tmp_path / "runs" / name / "smoke" / f"{name}.csv")
-    assert {row.experiment for row in rows} == {name}
-    assert (tmp_path / "runs" / name / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    short = name.rpartition(":")[2]
+    out = tmp_path / "runs" / "studies"
+    rows = read_table(out / "smoke" / f"{short}.csv")
+    assert {row.experiment for row in rows} == {short}
+    assert len({row.seed for row in rows}) >= 2
+    assert (out / f"{short}.png").read_bytes().startswith(b"\x89PNG")
+    assert f"figure: runs/studies/{short}.png" in done.stdout
     assert claim in done.stdout
+    if len({row.seed for row in rows}) < 5 and claim:
+        assert f"{claim}: inconclusive at this scale" in done.stdout
+    if name.startswith("hosts"):
+        arms = [(row.seed, row.variant, row.step) for row in rows if row.variant in ("MLP", "LFF")]
+        assert arms == [(seed, variant, 204) for seed in (0, 1) for variant in ("MLP", "LFF")]
+        assert all(-2000 < row.value < 0 for row in rows)
 
 
 @pytest.mark.system
@@ -66,7 +78,7 @@ def test_the_contact_sheet_of_a_task(tmp_path):
 
 
 def test_bad_steps_exit_with_2_and_leave_nothing(tmp_path):
-    done = run("drop_in", "--steps", "0", cwd=tmp_path)
+    done = run("no_target", "--steps", "0", cwd=tmp_path)
     assert done.returncode == 2
     assert "got 0" in done.stderr
     assert not list(tmp_path.iterdir())
@@ -97,35 +109,3 @@ def test_the_demo_says_what_it_saw_and_draws_it(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
     again = run("no_target", *small, cwd=tmp_path)
     assert again.stdout == done.stdout
-
-
-def test_the_study_of_learning_ends_in_a_table_a_verdict_and_a_picture(tmp_path):
-    done = run(
-        "cheetah_run", "--env", "probe/action", "--steps", "240", "--seeds", "2", cwd=tmp_path
-    )
-    assert done.returncode == 0, done.stderr
-    rows = read_table(tmp_path / "runs" / "cheetah" / "cheetah.csv")
-    returns = [row for row in rows if row.metric == "return"]
-    assert {(row.variant, row.seed) for row in returns} == {
-        (v, s) for v in ("MLP", "LFF") for s in (0, 1)
-    }
-    assert sorted({row.step for row in returns}) == list(range(20, 260, 20))
-    assert "inconclusive at this scale" in done.stdout  # two seeds decide nothing
-    assert (tmp_path / "runs" / "cheetah" / "cheetah.png").exists()
-
-
-@pytest.mark.parametrize(
-    "host",
-    ["sb3", *(pytest.param(name, marks=pytest.mark.system) for name in HOSTS)],
-)
-def test_the_study_of_a_host_ends_in_a_table_a_verdict_and_a_picture(host, tmp_path):
-    short = ("--steps", "204", "--eval-every", "204", "--seeds", "2")
-    done = run("host_learning", "--host", host, *short, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    name = f"host_{host}"
-    rows = read_table(tmp_path / "runs" / name / f"{name}.csv")
-    arms = [(row.seed, row.variant, row.step) for row in rows if row.variant in ("MLP", "LFF")]
-    assert arms == [(seed, variant, 204) for seed in (0, 1) for variant in ("MLP", "LFF")]
-    assert all(-2000 < row.value < 0 for row in rows)
-    assert "inconclusive at this scale" in done.stdout  # two seeds decide nothing
-    assert (tmp_path / "runs" / name / f"{name}.png").read_bytes().startswith(b"\x89PNG")

@@ -15,17 +15,19 @@ SUFFIXES = (".csv", ".json", ".fields.json")
 
 
 @pytest.mark.parametrize("place", OLD)
-def test_every_job_of_a_table_is_a_job_of_today_and_need_not_run(place, tmp_path):
+def test_every_job_of_a_table_is_a_job_of_today_and_need_not_run(place, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(RESULTS.parent / "examples"))
     scale, _, name = place.partition("/")
     experiment = find_experiment(name)
+    table = f"{scale}/{experiment.name}"
     cells = experiment.cells(scale)
-    sidecar = json.loads((RESULTS / f"{place}.json").read_text())
+    sidecar = json.loads((RESULTS / f"{table}.json").read_text())
     remedy = "run python results/migrate.py"
     assert sidecar["jobs"].keys() == {cell.digest for cell in cells}, remedy
     places = [[cell.variant, cell.task, cell.seed] for cell in cells]
     assert places == [old[:3] for old in OLD[place]]
     (tmp_path / scale).mkdir()
-    files = [path for s in SUFFIXES if (path := RESULTS / f"{place}{s}").exists()]
+    files = [path for s in SUFFIXES if (path := RESULTS / f"{table}{s}").exists()]
     for path in files:
         shutil.copy(path, tmp_path / scale)
     done = finished(experiment, cells, scale, results=tmp_path, runs=tmp_path / "runs")

@@ -265,8 +265,9 @@ def check_tasks(tasks: Sequence[Task], root: Path, say: Callable[[str], None]) -
         for line in end:
             say(f"  {line}")
     if failed:
-        message = f"{len(failed)} of {len(tasks)} jobs failed; fix them and run the same command"
-        raise RunError(message)
+        log = root / "jobs" / failed[0].digest / LOG
+        count = f"{len(failed)} of {len(tasks)} jobs failed"
+        raise RunError(f"{count}; see {log}, fix it and run the same command")
 
 
 def _words(seconds: float) -> str:

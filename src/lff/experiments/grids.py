@@ -28,28 +28,38 @@ class Training:
     """Leaves out the tasks at paper scale that have this word in their name."""
     steps: int = 40_000
     """Environment steps of SAC at laptop scale."""
+    seeds: int = 5
+    """Seeds at laptop scale."""
+    episodes: int = 3
+    """Episodes of an evaluation at laptop scale."""
+    looks: int = 12
+    """Evaluations of a run of SAC."""
+    largest: ScaleName = "paper"
+    """The scale above which the grid does not grow."""
     then: Callable[[Any, ScaleName], Any] | None = None
-    """Makes the job out of the training job, for what is done after training."""
+    """Makes the job out of the training job, as for what is done after training; an arm's field of
+    the same name comes first."""
 
     def __call__(self, arms: Mapping[str, Arm], scale: ScaleName) -> tuple[Cell, ...]:
         """Return the cells, one algorithm after the other."""
+        scale = self.largest if scale == "paper" else scale
         algos = dict.fromkeys(arm.fields.get("algo", "sac") for arm in arms.values())
         cells: list[Cell] = []
         for algo in algos:
             fields = {
-                name: {k: v for k, v in arm.fields.items() if k != "algo"}
+                name: {k: v for k, v in arm.fields.items() if k not in ("algo", "then")}
                 for name, arm in arms.items()
                 if arm.fields.get("algo", "sac") == algo
             }
             cells += MAKERS[algo](self, fields, scale)
         return tuple(
-            replace(
-                cell,
-                job=self.then(cell.job, scale) if self.then else cell.job,
-                seed=cell.job.config.seed,
-            )
+            replace(cell, job=self._job(cell, arms, scale), seed=cell.job.config.seed)
             for cell in cells
         )
+
+    def _job(self, cell: Cell, arms: Mapping[str, Arm], scale: ScaleName) -> Any:
+        then = arms[cell.variant].fields.get("then", self.then)
+        return then(cell.job, scale) if then else cell.job
 
 
 def _sac(grid: Training, arms: Mapping[str, dict[str, Any]], scale: ScaleName) -> tuple[Cell, ...]:
@@ -63,6 +73,8 @@ def _sac(grid: Training, arms: Mapping[str, dict[str, Any]], scale: ScaleName) -
         laptop_steps=grid.steps,
         paper_tasks=tuple(task for task in paper if not grid.skip or grid.skip not in task),
     )
+    if scale == "laptop":
+        size = replace(size, seeds=grid.seeds, episodes=grid.episodes, looks=grid.looks)
     plain = {name: _variant(f) for name, f in arms.items() if not f.get("advised")}
     cells = train_grid(size, plain)
     for name, fields in arms.items():
@@ -143,6 +155,8 @@ def _ppo(grid: Training, arms: Mapping[str, dict[str, Any]], scale: ScaleName) -
     from lff.experiments.jobs.ppo import PPOArm, ppo_grid, ppo_size
 
     size = ppo_size(scale, laptop_tasks=grid.laptop, paper_tasks=grid.paper)
+    if scale == "laptop":
+        size = replace(size, seeds=grid.seeds, change={"eval_episodes": grid.episodes})
     return ppo_grid(size, {name: PPOArm(**fields) for name, fields in arms.items()})
 
 

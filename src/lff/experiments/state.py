@@ -56,6 +56,8 @@ class Size:
     seeds: int
     steps: int
     episodes: int
+    looks: int = LOOKS
+    """Evaluations of a run."""
     change: Mapping[str, Any] = field(default_factory=dict)
     """Fields of the preset that the scale sets."""
 
@@ -112,7 +114,7 @@ def train_job(size: Size, variant: Variant, *, task: str, seed: int = 0) -> Trai
     steps = chosen.steps
     warmup = min(chosen.warmup_steps, steps // 2)
     updates = variant.run.get("updates_per_step", 1)
-    every = max(1, steps // LOOKS) if size.preset != "laptop" or steps > 1_000 else steps
+    every = max(1, steps // size.looks) if size.preset != "laptop" or steps > 1_000 else steps
     agent = replace(agent, **variant.agent)
     config = TrainConfig(
         env=task,

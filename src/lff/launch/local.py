@@ -62,6 +62,11 @@ class _Worker:
     text: bytes = field(default=b"")
 
 
+def import_path() -> dict[str, str]:
+    """Return the variable that lets a worker import what this process can import."""
+    return {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
 Show = Callable[[Sequence[Task]], None]
 
 
@@ -192,7 +197,7 @@ class Pool:
             [sys.executable, "-m", "lff.launch.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **THREADS},
+            env={**os.environ, **THREADS, **import_path()},
             start_new_session=True,  # ctrl-C is for the launcher, which tells the others
         )
         worker = _Worker(process)

@@ -27,7 +27,7 @@ from lff.core.config import to_dict
 from lff.core.errors import BadInputError, InterruptedRunError, RunError
 from lff.core.exit_codes import ExitCode
 from lff.launch.job import packages_of
-from lff.launch.local import PATIENCE, THREADS, TRIES, WAIT, Show, Task, unique
+from lff.launch.local import PATIENCE, THREADS, TRIES, WAIT, Show, Task, import_path, unique
 from lff.launch.records import LOG, OUTCOME
 
 LOOPBACK = "127.0.0.1"
@@ -94,7 +94,7 @@ def launch_on_ray(
         cpus = math.ceil(workers * cpus_per_job) if workers else _processors()
         with _Signals() as signals, _cluster(address, cpus) as ray:
             signals.take()  # Ray has put a handler of its own in our place
-            run = _Run(ray, folder, cpus_per_job, memory_per_job)
+            run = _Run(ray, folder, cpus_per_job, memory_per_job, here=address is None)
             run.wait_for_a_node(JOINING if address else 0.0)
             run.run(tasks, show, signals)
     if show:
@@ -123,14 +123,16 @@ def _processors() -> int:
 class _Run:
     """Hands tasks to Ray, a window of them at a time."""
 
-    def __init__(self, ray: Any, folder: Path, cpus: float, memory: int | None) -> None:
+    def __init__(
+        self, ray: Any, folder: Path, cpus: float, memory: int | None, *, here: bool
+    ) -> None:
         self.ray, self.folder = ray, folder
         self.need = {"CPU": cpus} | ({"memory": memory} if memory else {})
         self.remote = ray.remote(run_as_task).options(
             num_cpus=cpus,
             memory=memory,
             max_retries=TRIES,
-            runtime_env={"env_vars": THREADS},
+            runtime_env={"env_vars": THREADS | (import_path() if here else {})},
         )
         self.flying: dict[Any, Task] = {}
         self.held: dict[str, bytes] = {}

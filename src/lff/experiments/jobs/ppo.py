@@ -58,6 +58,9 @@ class PPOJob:
 class PPOArm:
     """An agent, as it differs from the preset's."""
 
+    value_clip: bool = True
+    """Whether the value loss is clipped."""
+
     net: NetName = "lff"
     """Network of actor and critic."""
     actor: NetName | None = None
@@ -123,6 +126,8 @@ def ppo_job(size: PPOSize, arm: PPOArm, *, task: str) -> PPOJob:
         obs_dim=obs_dim,
         action_dim=action_dim,
     )
+    if not arm.value_clip:
+        agent = replace(agent, value_clip=None)
     every = max(1, chosen.steps // LOOKS) if chosen.steps > 1_000 else chosen.steps
     config = PPOTrainConfig(
         env=task,

@@ -3,13 +3,13 @@ import math
 import pytest
 import torch
 
-from lff import LearnedFourierFeatures
+from lff import Fourier, LearnedFourierFeatures
 from lff.core import BadInputError
-from lff.nn import ConstantFeatures, FFNFeatures, LinearFeatures
+from lff.nn import FFN, ConstantControl, LinearControl
 
 
 def test_linear_features_written_out(rng):
-    layer = LinearFeatures(3, 8, sigma=0.5, generator=rng)
+    layer = LinearControl(fourier_dim=8, sigma=0.5).build(3, generator=rng)
     x = torch.randn(5, 3, generator=rng)
     expected = torch.cat([2 * math.pi * x @ layer.B.T, torch.ones(5, 4), x], dim=-1)
     torch.testing.assert_close(layer(x), expected)
@@ -17,7 +17,9 @@ def test_linear_features_written_out(rng):
 
 def test_constant_features_written_out():
     x = torch.randn(5, 3)
-    torch.testing.assert_close(ConstantFeatures(3, 8)(x), torch.cat([torch.ones(5, 4), x], dim=-1))
+    torch.testing.assert_close(
+        ConstantControl(fourier_dim=8).build(3)(x), torch.cat([torch.ones(5, 4), x], dim=-1)
+    )
 
 
 def test_the_linear_control_is_the_small_sigma_limit_of_the_layer(rng):
@@ -25,7 +27,7 @@ def test_the_linear_control_is_the_small_sigma_limit_of_the_layer(rng):
     x = torch.randn(64, 5, generator=rng, dtype=torch.double)
     for sigma in (1e-1, 1e-2, 1e-3):
         real = LearnedFourierFeatures(5, 32, sigma=sigma).double()
-        control = LinearFeatures(5, 32, sigma=sigma).double()
+        control = LinearControl(fourier_dim=32, sigma=sigma).build(5).double()
         control.load_state_dict(real.state_dict())
         phase = real.phase(x)
         difference = (real(x) - control(x)).abs()
@@ -36,14 +38,14 @@ def test_the_linear_control_is_the_small_sigma_limit_of_the_layer(rng):
 
 def test_same_generator_gives_layer_and_control_the_same_basis():
     real, control = (
-        kind(5, 32, sigma=0.1, generator=torch.Generator().manual_seed(2))
-        for kind in (LearnedFourierFeatures, LinearFeatures)
+        kind(fourier_dim=32, sigma=0.1).build(5, generator=torch.Generator().manual_seed(2))
+        for kind in (Fourier, LinearControl)
     )
     assert torch.equal(real.B, control.B)
 
 
 def test_rival_front_written_out(rng):
-    layer = FFNFeatures(3, scale=0.3, generator=rng)
+    layer = FFN(scale=0.3).build(3, generator=rng)
     assert layer.out_features == 120
     x = torch.randn(5, 3, generator=rng)
     expected = torch.sin(math.pi * (x @ layer.B.T + layer.bias))
@@ -51,14 +53,14 @@ def test_rival_front_written_out(rng):
 
 
 def test_rival_front_can_be_drawn_anew():
-    layer = FFNFeatures(3, scale=0.3)
+    layer = FFN(scale=0.3).build(3)
     before = layer.bias.detach().clone()
     layer.reset_parameters(torch.Generator().manual_seed(0))
     assert not torch.equal(layer.bias, before)
 
 
 def test_rival_front_has_the_published_law(rng):
-    layer = FFNFeatures(10, 4000, scale=0.3, generator=rng)
+    layer = FFN(features=4000, scale=0.3).build(10, generator=rng)
     assert layer.B.std().item() == pytest.approx(0.03, rel=0.02)
     assert layer.bias.min().item() == pytest.approx(-1, abs=0.01)
     assert layer.bias.max().item() == pytest.approx(1, abs=0.01)
@@ -66,14 +68,14 @@ def test_rival_front_has_the_published_law(rng):
 
 @pytest.mark.usefixtures("unchecked")
 def test_controls_refuse_what_the_layer_refuses():
-    for kind in (LinearFeatures, LearnedFourierFeatures):
+    for kind in (LinearControl, Fourier):
         with pytest.raises(BadInputError, match="fourier_dim"):
-            kind(3, 7, sigma=0.1)
+            kind(fourier_dim=7, sigma=0.1)
         with pytest.raises(BadInputError, match="sigma"):
-            kind(3, 8, sigma=-1)
+            kind(fourier_dim=8, sigma=-1)
     with pytest.raises(BadInputError, match="fourier_dim"):
-        ConstantFeatures(3, 7)
+        ConstantControl(fourier_dim=7)
     with pytest.raises(BadInputError, match="3 wide"):
-        ConstantFeatures(3, 8)(torch.zeros(2, 4))
+        ConstantControl(fourier_dim=8).build(3)(torch.zeros(2, 4))
     with pytest.raises(BadInputError, match="scale"):
-        FFNFeatures(3, scale=math.nan)
+        FFN(scale=math.nan)

@@ -11,7 +11,7 @@ from torch.func import functional_call, grad, jacrev, jvp, vmap
 
 from lff import LearnedFourierFeatures, LearnedFourierFeatures2d
 from lff.core import BadInputError, BadTypeError
-from lff.nn import LogUniformFourierFeatures, orthogonal_
+from lff.nn import LogUniformFourier, orthogonal_
 
 
 def test_closed_form_and_order():
@@ -191,7 +191,7 @@ def test_per_frame_applies_one_basis_to_each_frame(rng):
 
 
 def test_log_uniform_basis_is_written_out():
-    layer = LogUniformFourierFeatures(2, 12, ratio=0.5)
+    layer = LogUniformFourier(fourier_dim=12, ratio=0.5).build(2)
     eye = torch.eye(2)
     torch.testing.assert_close(layer.B.detach(), torch.cat([eye, eye / 2, eye / 4]))
     assert layer.fourier_dim == 12
@@ -200,14 +200,14 @@ def test_log_uniform_basis_is_written_out():
 
 @pytest.mark.parametrize(("asked", "real"), [(64, 60), (6, 6), (2, 6), (1024, 1020)])
 def test_log_uniform_takes_whole_octaves(asked, real):
-    layer = LogUniformFourierFeatures(3, asked)
+    layer = LogUniformFourier(fourier_dim=asked).build(3)
     assert layer.fourier_dim == real
     assert f"F={real}" in repr(layer)
     assert layer(torch.zeros(1, 3)).shape == (1, real + 3)
 
 
 def test_log_uniform_closed_form():
-    layer = LogUniformFourierFeatures(1, 4, ratio=0.5)
+    layer = LogUniformFourier(fourier_dim=4, ratio=0.5).build(1)
     x = torch.tensor([[0.5]])
     # phases π and π/2
     torch.testing.assert_close(
@@ -226,12 +226,17 @@ def test_log_uniform_closed_form():
         st.none(),
         st.booleans(),
     ),
-    st.sampled_from([LearnedFourierFeatures, LearnedFourierFeatures2d, LogUniformFourierFeatures]),
+    st.sampled_from(
+        [
+            lambda value: LearnedFourierFeatures(3, value, sigma=0.1),
+            lambda value: LearnedFourierFeatures2d(3, value, sigma=0.1),
+            lambda value: LogUniformFourier(fourier_dim=value),
+        ]
+    ),
 )
-def test_bad_fourier_dim(value, kind):
-    arguments = {} if kind is LogUniformFourierFeatures else {"sigma": 0.1}
+def test_bad_fourier_dim(value, make):
     with pytest.raises(BadInputError, match="fourier_dim must be") as caught:
-        kind(3, value, **arguments)
+        make(value)
     assert "\n" not in str(caught.value)
 
 

@@ -1,10 +1,10 @@
-"""Controls that ask *why* Fourier features work, by taking the Fourier out.
+"""Controls for the question *why* Fourier features work: the layer without its waves.
 
 At the paper's σ the phases 2πBx are small, so sin(2πBx) ≈ 2πBx and cos(2πBx) ≈ 1: the layer is
 close to a linear one.  The two fronts here are those limits, exactly:
 
-- :class:`LinearFeatures`: [2πBx, 1, x], the first-order limit, B still trained;
-- :class:`ConstantFeatures`: [1, x], the limit σ -> 0 with B held there.
+- :class:`LinearControl`: [2πBx, 1, x], the first-order limit, B still trained;
+- :class:`ConstantControl`: [1, x], the limit σ -> 0 with B held there.
 
 If an agent learns as well with a control as with the real layer, the waves were not the reason.
 """
@@ -21,24 +21,54 @@ from lff.nn.fourier import BasisLayer, check_input
 from lff.nn.parts import Front
 
 
+@dataclass(frozen=True, kw_only=True)
+class LinearControl(Front):
+    """Front of :class:`LinearFeatures`."""
+
+    tag: ClassVar[str] = "linear-control"
+    trainable: ClassVar[bool] = True
+    fourier_dim: EvenSize
+    """F of the Fourier front that it replaces."""
+    sigma: Scale
+    """Standard deviation of B at the start."""
+
+    def build(
+        self, in_features: int, *, generator: torch.Generator | None = None
+    ) -> "LinearFeatures":
+        """Return the layer for inputs of this width."""
+        return LinearFeatures(in_features, self, generator=generator)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConstantControl(Front):
+    """Front of :class:`ConstantFeatures`."""
+
+    tag: ClassVar[str] = "constant-control"
+    fourier_dim: EvenSize
+    """F of the Fourier front that it replaces: half of it becomes ones."""
+
+    def build(
+        self,
+        in_features: int,
+        *,
+        generator: torch.Generator | None = None,  # noqa: ARG002
+    ) -> "ConstantFeatures":
+        """Return the layer for inputs of this width."""
+        return ConstantFeatures(in_features, self)
+
+
 class LinearFeatures(BasisLayer):
     """x -> [2πBx, 1, x]: the sines replaced by their argument, the cosines by 1.
 
-    >>> LinearFeatures(3, 64, sigma=0.01)(torch.zeros(5, 3)).shape
+    >>> LinearControl(fourier_dim=64, sigma=0.01).build(3)(torch.zeros(5, 3)).shape
     torch.Size([5, 67])
     """
 
     def __init__(
-        self,
-        in_features: int,
-        fourier_dim: int,
-        *,
-        sigma: float,
-        generator: torch.Generator | None = None,
+        self, in_features: int, config: LinearControl, *, generator: torch.Generator | None = None
     ) -> None:
         """Draw B ~ N(0, σ²) of shape ``(fourier_dim // 2, in_features)``, as the real layer."""
         super().__init__()
-        config = LinearControl(fourier_dim=fourier_dim, sigma=sigma)
         self.in_features = check_size("in_features", in_features)
         self.fourier_dim = self.wave_features = config.fourier_dim
         self.sigma = self.initial_spread = config.sigma
@@ -59,17 +89,17 @@ class LinearFeatures(BasisLayer):
 
 
 class ConstantFeatures(nn.Module):
-    """x -> [1, x] with ``fourier_dim // 2`` ones: what the cosines are when B is zero.
+    """x -> [1, x] with ``fourier_dim // 2`` ones: the cosines of a B that is zero.
 
-    >>> ConstantFeatures(3, 64)(torch.zeros(5, 3)).shape
+    >>> ConstantControl(fourier_dim=64).build(3)(torch.zeros(5, 3)).shape
     torch.Size([5, 35])
     """
 
-    def __init__(self, in_features: int, fourier_dim: int) -> None:
-        """Nothing is learned here; ``fourier_dim`` is that of the layer it stands in for."""
+    def __init__(self, in_features: int, config: ConstantControl) -> None:
+        """Set the sizes; nothing is learned here."""
         super().__init__()
         self.in_features = check_size("in_features", in_features)
-        self.fourier_dim = ConstantControl(fourier_dim=fourier_dim).fourier_dim
+        self.fourier_dim = config.fourier_dim
         self.out_features = self.fourier_dim // 2 + self.in_features
 
     def forward(
@@ -82,39 +112,3 @@ class ConstantFeatures(nn.Module):
     def extra_repr(self) -> str:
         """Show the science."""
         return f"in={self.in_features}, ones={self.fourier_dim // 2}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinearControl(Front):
-    """Front of :class:`LinearFeatures`."""
-
-    tag: ClassVar[str] = "linear-control"
-    trainable: ClassVar[bool] = True
-    fourier_dim: EvenSize
-    """F of the Fourier front it stands in for."""
-    sigma: Scale
-    """Standard deviation of B at the start."""
-
-    def build(
-        self, in_features: int, *, generator: torch.Generator | None = None
-    ) -> LinearFeatures:
-        """Return the layer for inputs of this width."""
-        return LinearFeatures(in_features, **vars(self), generator=generator)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ConstantControl(Front):
-    """Front of :class:`ConstantFeatures`."""
-
-    tag: ClassVar[str] = "constant-control"
-    fourier_dim: EvenSize
-    """F of the Fourier front it stands in for: half of it becomes ones."""
-
-    def build(
-        self,
-        in_features: int,
-        *,
-        generator: torch.Generator | None = None,  # noqa: ARG002
-    ) -> ConstantFeatures:
-        """Return the layer for inputs of this width."""
-        return ConstantFeatures(in_features, self.fourier_dim)

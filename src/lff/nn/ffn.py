@@ -1,7 +1,7 @@
 """The rival's front: one learned sine layer, sin(π(Wx + b)), of Yang, Ajay and Agrawal (2022).
 
-They read the same gain the other way round (a critic that *under*fits high frequencies), with no
-cosine, no concatenation and a bias: W_ij ~ N(0, (scale/d)²), b ~ U(-1, 1), 40·d features.
+They explain the same gain the other way round (a critic that *under*fits high frequencies), without
+cosine and concatenation and with a bias: W_ij ~ N(0, (scale/d)²), b ~ U(-1, 1), 40·d features.
 """
 
 import math
@@ -19,26 +19,36 @@ from lff.nn.parts import Front
 FEATURES_PER_INPUT = 40
 
 
-class FFNFeatures(BasisLayer):
-    """x -> sin(π(Bx + b)); their W is ``B`` here, so that every tool finds it by one name.
+@dataclass(frozen=True, kw_only=True)
+class FFN(Front):
+    """Front of :class:`FFNFeatures`.
 
-    >>> FFNFeatures(3, scale=0.001)
+    >>> FFN(scale=0.001).build(3)
     FFNFeatures(in=3, features=120, scale=0.001, trainable=True)
     """
+
+    tag: ClassVar[str] = "ffn"
+    trainable: ClassVar[bool] = True
+    scale: Annotated[float, NonNegative("use 0.001 to start")] = 0.001
+    """W ~ N(0, (scale/d)²); the authors tuned 1e-4 to 3e-3 per task."""
+    features: Size | None = None
+    """Number of sines; 40 per input if None."""
+
+    def build(self, in_features: int, *, generator: torch.Generator | None = None) -> "FFNFeatures":
+        """Return the layer for inputs of this width."""
+        return FFNFeatures(in_features, self, generator=generator)
+
+
+class FFNFeatures(BasisLayer):
+    """x -> sin(π(Bx + b)); their W is ``B`` here, so that every tool finds it by one name."""
 
     bias: Tensor
 
     def __init__(
-        self,
-        in_features: int,
-        features: int | None = None,
-        *,
-        scale: float,
-        generator: torch.Generator | None = None,
+        self, in_features: int, config: FFN, *, generator: torch.Generator | None = None
     ) -> None:
-        """Draw W and b; ``features`` is 40·d unless given."""
+        """Draw W and b."""
         super().__init__()
-        config = FFN(scale=scale, features=features)
         self.in_features = check_size("in_features", in_features)
         self.out_features = config.features or FEATURES_PER_INPUT * self.in_features
         self.wave_features = self.out_features
@@ -46,16 +56,12 @@ class FFNFeatures(BasisLayer):
         self.initial_spread = self.scale / self.in_features
         self.register_basis(self.out_features, generator)
         self.bias = nn.Parameter(torch.empty(self.out_features))
-        self._draw_bias(generator)
-
-    def _draw_bias(self, generator: torch.Generator | None) -> None:
-        with torch.no_grad():
-            self.bias.uniform_(-1, 1, generator=generator)
+        nn.init.uniform_(self.bias, -1, 1, generator=generator)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Draw W and b anew."""
         super().reset_parameters(generator)
-        self._draw_bias(generator)
+        nn.init.uniform_(self.bias, -1, 1, generator=generator)
 
     def phase(
         self, x: Float[Tensor, "*batch in_features"]
@@ -72,23 +78,5 @@ class FFNFeatures(BasisLayer):
 
     def extra_repr(self) -> str:
         """Show the science."""
-        return (
-            f"in={self.in_features}, features={self.out_features}, scale={self.scale:g}, "
-            f"trainable={self.trainable}"
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class FFN(Front):
-    """Front of :class:`FFNFeatures`."""
-
-    tag: ClassVar[str] = "ffn"
-    trainable: ClassVar[bool] = True
-    scale: Annotated[float, NonNegative("use 0.001 to start")] = 0.001
-    """W ~ N(0, (scale/d)²); the authors tuned 1e-4 to 3e-3 per task."""
-    features: Size | None = None
-    """Number of sines; 40 per input if None."""
-
-    def build(self, in_features: int, *, generator: torch.Generator | None = None) -> FFNFeatures:
-        """Return the layer for inputs of this width."""
-        return FFNFeatures(in_features, self.features, scale=self.scale, generator=generator)
+        features, scale = self.out_features, self.scale
+        return f"in={self.in_features}, features={features}, scale={scale:g}, trainable=True"

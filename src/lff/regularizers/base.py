@@ -1,11 +1,11 @@
-"""What a regularizer is: a frozen config with a few hooks, each of which does nothing by default.
+"""Base of regularizers: a frozen config with hooks, each of which does nothing by default.
 
     wrap(network)          once, when a network has been built      dropout, spectral and layer norm
     rule(rule, kind)       once, when its optimizer is made         weight decay, the rule of B
     penalty(q, lagged_q)   in every critic loss                     functional regularization
     feature_penalty(Φ)     in the loss of fitted Q-iteration        singular values
 
-Networks may be plain or stacked by :class:`lff.Ensemble`; a hook sees each place of the trunk once.
+Networks may be plain or stacked by :class:`lff.Ensemble`; a hook gets each layer of the trunk once.
 """
 
 from collections.abc import Iterator
@@ -44,19 +44,19 @@ Kind = Literal["weight", "basis", "other"]
 
 @dataclass(frozen=True, kw_only=True)
 class Regularizer(Config):
-    """The hooks, none of which does anything here."""
+    """Hooks, none of which does anything here."""
 
     turn: ClassVar[int] = 0
     """When it wraps a network, lowest first, so that the order in a config does not matter."""
     penalizes: ClassVar[bool] = False
-    """Whether there is a penalty, for which the lagging critics must be asked."""
+    """Whether there is a penalty, which needs the values of the lagging critics."""
     penalizes_features: ClassVar[bool] = False
-    """Whether there is one on the last hidden layer, which SAC does not look at."""
+    """Whether there is one on the last hidden layer, which SAC does not support."""
     where: Where = "both"
     """The networks it works on."""
 
     def works_on(self, role: Role) -> bool:
-        """Tell whether the actor or the critic is meant."""
+        """Return whether it works on the networks of this role."""
         return self.where in (role, "both")
 
     def wrap(self, network: nn.Module, generator: torch.Generator | None = None) -> None:
@@ -82,12 +82,12 @@ class Regularizer(Config):
 RegularizerConfig = Annotated[Regularizer, REGULARIZERS]
 
 
-class OwnLinear(nn.Module):
-    """Marks a layer that stands in for a Linear one and has its weight and bias."""
+class LinearLike(nn.Module):
+    """Base of layers that replace a Linear one and have its weight and bias."""
 
 
-class Place(NamedTuple):
-    """Where a module stands: ``parent.key``, and how wide its output is."""
+class Slot(NamedTuple):
+    """Position of a module, ``parent.key``, and the width of its output."""
 
     parent: nn.Module
     key: str
@@ -95,7 +95,7 @@ class Place(NamedTuple):
     width: int
 
     def put(self, module: nn.Module) -> None:
-        """Set another module in its place."""
+        """Replace the module by another."""
         self.parent.add_module(self.key, module)
 
 
@@ -109,16 +109,16 @@ def kind_of(owner: nn.Module, name: str) -> Kind:
 
 def kinds(network: nn.Module) -> dict[str, Kind]:
     """Return the kind of every parameter, by name."""
-    found: dict[str, Kind] = {}
-    for name, _ in network.named_parameters():
-        path, _, leaf = name.rpartition(".")
-        found[name] = kind_of(network.get_submodule(path), leaf)
-    return found
+    names = [name.rpartition(".") for name, _ in network.named_parameters()]
+    return {
+        f"{path}{dot}{leaf}": kind_of(network.get_submodule(path), leaf)
+        for path, dot, leaf in names
+    }
 
 
 def is_linear(module: nn.Module) -> bool:
-    """Tell whether a module is a Linear layer: plain, stacked, or a regularizer's own."""
-    return isinstance(module, nn.Linear | StackedLinear | OwnLinear)
+    """Return whether a module is a Linear layer: plain, stacked, or a regularizer's."""
+    return isinstance(module, nn.Linear | StackedLinear | LinearLike)
 
 
 def width_of(module: nn.Module) -> int:
@@ -148,23 +148,22 @@ def _inner(network: nn.Module) -> nn.Module:
     return head.net if isinstance(head, PixelHead) else head
 
 
-def linears(network: nn.Module) -> list[Place]:
+def linears(network: nn.Module) -> list[Slot]:
     """Return the Linear layers of the trunk in order; the last is the output layer."""
-    return [place for place in _places(trunk_of(network)) if is_linear(place.module)]
+    return [slot for slot in _slots(trunk_of(network)) if is_linear(slot.module)]
 
 
-def nonlinearities(network: nn.Module) -> list[Place]:
+def nonlinearities(network: nn.Module) -> list[Slot]:
     """Return the nonlinearities of the trunk, each with the width of its output."""
-    widths = [place.width for place in linears(network)]
-    found = [p for p in _places(trunk_of(network)) if isinstance(p.module, NONLINEARITIES)]
-    double = [2 if isinstance(place.module, SineCosine) else 1 for place in found]
+    widths = [slot.width for slot in linears(network)]
+    slots = [s for s in _slots(trunk_of(network)) if isinstance(s.module, NONLINEARITIES)]
     return [
-        place._replace(width=factor * width)
-        for place, width, factor in zip(found, widths, double, strict=False)
+        slot._replace(width=width * (2 if isinstance(slot.module, SineCosine) else 1))
+        for slot, width in zip(slots, widths, strict=False)
     ]
 
 
-def _places(module: nn.Module) -> Iterator[Place]:
+def _slots(module: nn.Module) -> Iterator[Slot]:
     for key, child in module.named_children():
-        yield Place(module, key, child, width_of(child))
-        yield from _places(child)
+        yield Slot(module, key, child, width_of(child))
+        yield from _slots(child)

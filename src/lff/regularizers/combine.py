@@ -1,5 +1,6 @@
-"""Several regularizers together: which of them contradict each other, and the calls of hooks."""
+"""Combinations of regularizers: contradictions among them, and the calls of their hooks."""
 
+import functools
 from collections.abc import Mapping, Sequence
 
 import torch
@@ -14,14 +15,11 @@ from lff.regularizers.base import ROLES, Regularizer, Role, kinds
 def check_combination(regularizers: Sequence[Regularizer]) -> None:
     """Raise if two of a kind work on one network."""
     for role in ROLES:
-        seen: set[type] = set()
-        for regularizer in regularizers:
-            kind = type(regularizer)
-            if regularizer.works_on(role) and kind in seen:
+        kinds_here = [type(one) for one in regularizers if one.works_on(role)]
+        for kind in kinds_here:
+            if kinds_here.count(kind) > 1:
                 remedy = f"join them, or set where so that the {role} has one"
                 raise BadInputError(f"regularizers of the {role}", kind.__name__, "unique", remedy)
-            if regularizer.works_on(role):
-                seen.add(kind)
 
 
 def wrap(
@@ -41,14 +39,11 @@ def rules(
     network: nn.Module, regularizers: Sequence[Regularizer], role: Role, *, lr: float
 ) -> Mapping[str, Rule]:
     """Return how each parameter of a network is updated, by name."""
-    found = {}
-    for name, kind in kinds(network).items():
-        rule = Rule(lr)
-        for regularizer in regularizers:
-            if regularizer.works_on(role):
-                rule = regularizer.rule(rule, kind)
-        found[name] = rule
-    return found
+    active = [regularizer for regularizer in regularizers if regularizer.works_on(role)]
+    return {
+        name: functools.reduce(lambda rule, one: one.rule(rule, kind), active, Rule(lr))
+        for name, kind in kinds(network).items()
+    }
 
 
 def penalty(
@@ -57,19 +52,13 @@ def penalty(
     lagged_q: Float[Tensor, "critic batch"],
 ) -> Float[Tensor, ""]:
     """Return the sum of what regularizers add to the critic loss."""
-    total = q.new_zeros(())
-    for regularizer in regularizers:
-        if regularizer.penalizes:
-            total = total + regularizer.penalty(q, lagged_q)
-    return total
+    penalties = (one.penalty(q, lagged_q) for one in regularizers if one.penalizes)
+    return sum(penalties, start=q.new_zeros(()))
 
 
 def feature_penalty(
     regularizers: Sequence[Regularizer], features: Float[Tensor, "critic batch width"]
 ) -> Float[Tensor, ""]:
     """Return the sum of what regularizers add for the features."""
-    total = features.new_zeros(())
-    for regularizer in regularizers:
-        if regularizer.penalizes_features:
-            total = total + regularizer.feature_penalty(features)
-    return total
+    penalties = (one.feature_penalty(features) for one in regularizers if one.penalizes_features)
+    return sum(penalties, start=features.new_zeros(()))

@@ -44,8 +44,8 @@ class Dropout(Regularizer):
 
     def wrap(self, network: nn.Module, generator: torch.Generator | None = None) -> None:  # noqa: ARG002
         """Put a mask behind every nonlinearity."""
-        for place in nonlinearities(network):
-            place.put(nn.Sequential(place.module, MaskedDropout(self.p, place.width)))
+        for slot in nonlinearities(network):
+            slot.put(nn.Sequential(slot.module, MaskedDropout(self.p, slot.width)))
 
 
 class MaskedDropout(nn.Module):

@@ -26,9 +26,9 @@ class LayerNorm(Regularizer):
     def wrap(self, network: nn.Module, generator: torch.Generator | None = None) -> None:  # noqa: ARG002
         """Put a layer norm, scale 1 and shift 0, before every nonlinearity."""
         members = members_of(network)
-        places = nonlinearities(network)
-        widths = [place.width for place in linears(network)]
-        for place, width in zip(places, widths, strict=False):
+        slots = nonlinearities(network)
+        widths = [slot.width for slot in linears(network)]
+        for slot, width in zip(slots, widths, strict=False):
             norms = [nn.LayerNorm(width) for _ in range(members or 1)]
             norm = norms[0] if members is None else StackedLayerNorm(norms)
-            place.put(nn.Sequential(norm, place.module))
+            slot.put(nn.Sequential(norm, slot.module))

@@ -18,7 +18,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lff.nn.ensemble import StackedLinear
-from lff.regularizers.base import OwnLinear, Regularizer, Where, linears
+from lff.regularizers.base import LinearLike, Regularizer, Where, linears
 
 FIRST_ITERATIONS = 15
 EPS = 1e-12
@@ -34,12 +34,12 @@ class SpectralNorm(Regularizer):
 
     def wrap(self, network: nn.Module, generator: torch.Generator | None = None) -> None:
         """Replace the last hidden Linear layer; its parameters keep their names."""
-        place = linears(network)[-2]
-        if isinstance(place.module, nn.Linear | StackedLinear):
-            place.put(SpectralLinear(place.module, generator=generator))
+        slot = linears(network)[-2]
+        if isinstance(slot.module, nn.Linear | StackedLinear):
+            slot.put(SpectralLinear(slot.module, generator=generator))
 
 
-class SpectralLinear(OwnLinear):
+class SpectralLinear(LinearLike):
     """A Linear layer, plain or stacked, that applies W / σ(W)."""
 
     u: Tensor

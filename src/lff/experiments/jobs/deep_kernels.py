@@ -13,7 +13,7 @@ from lff.core.checks import check_scale, check_size, check_sizes
 from lff.experiments.jobs.draws import each_draw, rows_of
 from lff.experiments.jobs.kernels import log_spaced
 from lff.launch.job import JobRow, Report
-from lff.nn import ConstantFeatures, LearnedFourierFeatures, LinearFeatures, NetConfig
+from lff.nn import ConstantControl, LearnedFourierFeatures, LinearControl, NetConfig
 from lff.ntk import circle, circle_spectrum, empirical_ntk, relu_ntk
 
 GAIN = math.sqrt(2)
@@ -82,10 +82,10 @@ class DeepKernelJob:
             case "none":
                 return None
             case "constant":
-                return ConstantFeatures(2, self.fourier_dim)
+                return ConstantControl(fourier_dim=self.fourier_dim).build(2)
             case "linear":
-                made = LinearFeatures(2, self.fourier_dim, sigma=self.sigma, generator=rng)
-                return made.double()
+                linear = LinearControl(fourier_dim=self.fourier_dim, sigma=self.sigma)
+                return linear.build(2, generator=rng).double()
             case "fourier":
                 layer = LearnedFourierFeatures(
                     2,

@@ -42,7 +42,7 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / FILE).unlink(missing_ok=True)
     keep_sheet(arguments.out, agent, replay, seed=0)
-    print("picture:", arguments.out / FILE)
+    print("figure:", arguments.out / FILE)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The three-line change in somebody's own agent (`pendulum_dqn.py`), before and after.
+"""The three-line change in a user's own agent (`pendulum_dqn.py`), before and after.
 
 `FourierQNetwork` is the agent's `QNetwork` with three lines changed, marked below.  Nothing else in
 the agent knows.  Run as a script, `lff.audit` checks the agent; the study of its learning is
@@ -53,7 +53,7 @@ def job(scale, network):
 EXPERIMENTS = (
     Experiment(
         name="drop-in",
-        title="What do three changed lines do in somebody's own agent?",
+        title="What do three changed lines do in a user's own agent?",
         source='§5, "only changing a few lines of code"',
         arms={"MLP": baseline(network="mlp"), "LFF σ=0.01": ours(network="lff")},
         grid=Each(job, {"pendulum": {}}),

@@ -2,7 +2,7 @@
 
 Each run is a process of the real command line.  It is killed, started again by the same command,
 killed again, and in the end left to finish; then final weights, metrics and evaluations must be
-those of a run that nobody killed.  Exit code 1 if one byte differs.
+those of an undisturbed run.  Exit code 1 if one byte differs.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
 Sixteen short training runs go through the pool of processes.  Workers are killed at random while
 they work, the launcher itself a few times; then it is started again by the same command.  In the
-end every table must be that of a sweep that nobody killed.  Exit code 1 if one byte differs.
+end every table must be that of an undisturbed sweep.  Exit code 1 if one byte differs.
 """
 
 import json

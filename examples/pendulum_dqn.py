@@ -1,4 +1,4 @@
-"""Somebody's own agent, as it was before: a DQN swings up a pendulum.  It knows nothing of lff."""
+"""A user's own agent, before the change: a DQN swings up a pendulum.  It knows nothing of lff."""
 
 import torch
 from torch import nn

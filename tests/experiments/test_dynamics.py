@@ -16,7 +16,7 @@ from lff.experiments.jobs.dynamics import (
     record,
     rollout_errors,
 )
-from lff.experiments.jobs.resuming import Kept
+from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import job_from_dict
 from lff.nn import MLPTrunk, NetConfig
 
@@ -112,13 +112,13 @@ def test_the_job_learns_hopper_and_can_be_resumed(tmp_path, monkeypatch):
     class Killed(Exception):
         pass
 
-    def at(self, step, own=Kept.at):
+    def at(self, step, own=Resumable.at):
         own(self, step)
         if step == 20:
             raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(Kept, "at", at)
+        patch.setattr(Resumable, "at", at)
         with pytest.raises(Killed):
             JOB.run(stopped, quiet)
     assert list(JOB.run(stopped, quiet)) == whole

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lff.core.errors import CorruptError
-from lff.experiments.jobs.resuming import Kept
+from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow
 from lff.nn import MLPTrunk, NetConfig
 from lff.store import RunLock, load_latest
@@ -32,16 +32,16 @@ def work(kept, learner, until):
 
 def test_a_second_process_goes_on_from_the_checkpoint(tmp_path):
     learner = make()
-    whole = Kept(None, learner)
+    whole = Resumable(None, learner)
     work(whole, learner, 20)
     with RunLock(tmp_path):
         learner = make()
-        kept = Kept(tmp_path, learner, every=0.0)
+        kept = Resumable(tmp_path, learner, every=0.0)
         work(kept, learner, 13)
         kept.every = math.inf  # what follows is lost
         work(kept, learner, 15)
         learner = make()
-        again = Kept(tmp_path, learner, every=math.inf)
+        again = Resumable(tmp_path, learner, every=math.inf)
         assert again.step == 13
         assert again.rows == kept.rows[:26]
         work(again, learner, 20)
@@ -55,11 +55,11 @@ def test_rows_keep_every_bit_and_what_is_no_number(tmp_path):
     values = [0.1 + 0.2, math.inf, -math.inf, 5e-324, math.nan]
     rows = [JobRow(i, 10 * i, f"metric {i % 2}", value) for i, value in enumerate(values)]
     with RunLock(tmp_path):
-        kept = Kept(tmp_path, make())
+        kept = Resumable(tmp_path, make())
         kept.rows += rows
         kept.at(7)
         kept.save()
-        found = Kept(tmp_path, make())
+        found = Resumable(tmp_path, make())
     assert found.step == 7
     assert found.rows[:-1] == rows[:-1]
     assert found.rows[-1][:-1] == rows[-1][:-1]
@@ -68,22 +68,22 @@ def test_rows_keep_every_bit_and_what_is_no_number(tmp_path):
 
 def test_a_checkpoint_without_rows_yet(tmp_path):
     with RunLock(tmp_path):
-        Kept(tmp_path, make()).save()
-        assert Kept(tmp_path, make()).rows == []
+        Resumable(tmp_path, make()).save()
+        assert Resumable(tmp_path, make()).rows == []
 
 
 def test_the_state_of_another_network_is_refused(tmp_path):
     with RunLock(tmp_path):
-        Kept(tmp_path, make()).save()
+        Resumable(tmp_path, make()).save()
         wide = NetConfig(trunk=MLPTrunk(hidden=(8, 8)))
         other = Learner(wide, in_features=1, out_features=1, seeds=range(2), lr=1e-2)
         with pytest.raises(CorruptError, match="another version of this job"):
-            Kept(tmp_path, other)
+            Resumable(tmp_path, other)
 
 
 def test_nothing_is_written_without_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    kept = Kept(None, make(), every=0.0)
+    kept = Resumable(None, make(), every=0.0)
     kept.at(3)
     kept.save()
     assert kept.finish() == []

@@ -35,7 +35,7 @@ def tune_command(
     workers: int | None = None,
     ray: str | None = None,
 ) -> None:
-    """Search the hyper-parameters of a network; the same command goes on where it stopped.
+    """Search the hyper-parameters of a network; the same command continues where it stopped.
 
     Every setting is tried with several seeds, and judged by the mean return over the curve.
 

@@ -3,7 +3,7 @@
 A single seed misleads: the best of many noisy trials is mostly the luckiest.  Every trial is a set
 of training jobs, one per seed, and its score the mean return over the whole curve, averaged over
 the seeds.  Trials are drawn by Optuna's sampler from one seed, and jobs are kept by their digest:
-the same command goes on where it stopped, without a database.
+the same command continues where it stopped, without a database.
 """
 
 import logging
@@ -90,12 +90,11 @@ def tune(
     seeds: int,
     batch: int,
     seed: int = 0,
-    told: Callable[[Trial], None] | None = None,
+    report: Callable[[Trial], None] | None = None,
 ) -> list[Trial]:
     """Try ``trials`` settings, ``batch`` at a time, and return them, the best first.
 
-    A run that left the finite numbers counts with its last return carried on: diverging is no way
-    to win.
+    A run that became non-finite counts with its last finite return carried forward.
     """
     for name, value in (("trials", trials), ("seeds", seeds), ("batch", batch)):
         check_size(name, value)
@@ -117,8 +116,8 @@ def tune(
             scores = tuple(score(root / "jobs" / name) for name in names)
             study.tell(trial, sum(scores) / len(scores))
             found.append(Trial(fields, scores, names))
-            if told is not None:
-                told(found[-1])
+            if report is not None:
+                report(found[-1])
     return sorted(found, key=lambda trial: -trial.score)
 
 

@@ -1,9 +1,9 @@
 """Jobs on this machine: a pool of processes, one thread each.
 
-Workers are kept between short jobs, so that a job of a second does not pay for a start of Python;
-one that has worked for a while is replaced, so that nothing piles up.  A job that fails is
-reported and the others go on; a worker that is killed loses nothing: its job goes on, from its
-checkpoint, in another.
+Workers are reused for short jobs, so that a job of a second does not pay for a start of Python; one
+that has worked for a while is replaced, so that nothing accumulates.  A job that fails is
+reported and the others continue; the job of a worker that is killed continues, from its checkpoint,
+in another.
 """
 
 import contextlib
@@ -41,7 +41,7 @@ BUSY_WAIT = 2.0
 
 @dataclass
 class Task:
-    """A job on its way."""
+    """A job and its state."""
 
     digest: str
     job: Any
@@ -122,12 +122,12 @@ def _run(pool: "Pool", tasks: Sequence[Task], root: Path, show: Show) -> None:
 
 
 def _again(task: Task, code: int) -> bool:
-    """Take note of how a job ended; return whether it must be started again."""
+    """Record how a job ended; return whether it must be started again."""
     task.code = code
     if code == ExitCode.OK:
         task.state = "done"
         return False
-    if code == ExitCode.BUSY:  # somebody else runs it: look again until it is done
+    if code == ExitCode.BUSY:  # another launcher runs it: try again until it is done
         task.state, task.tries = "waiting", task.tries - 1
         task.not_before = time.monotonic() + BUSY_WAIT
         return True
@@ -165,7 +165,7 @@ class Pool:
         task.state, task.tries = "running", task.tries + 1
         worker.task, worker.begun = task, time.monotonic()
         assert worker.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # if it died just now, wait() will tell
+        with contextlib.suppress(BrokenPipeError):  # if it died just now, wait() will notice
             worker.process.stdin.write(json.dumps(request).encode() + b"\n")
             worker.process.stdin.flush()
 
@@ -198,7 +198,7 @@ class Pool:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **THREADS, **import_path()},
-            start_new_session=True,  # ctrl-C is for the launcher, which tells the others
+            start_new_session=True,  # ctrl-C is for the launcher, which stops the others
         )
         worker = _Worker(process)
         assert process.stdout is not None
@@ -221,17 +221,17 @@ class Pool:
 
     def __enter__(self) -> "Pool":
         numbers = (signal.SIGINT, signal.SIGTERM)
-        if threading.current_thread() is threading.main_thread():  # else somebody else has them
+        if threading.current_thread() is threading.main_thread():  # else the caller handles them
             self._old = {number: signal.signal(number, self._stop) for number in numbers}
         return self
 
     def _stop(self, *_: object) -> None:
         if not self._stopping:
             self._stopping = True
-            raise InterruptedRunError("stopped; run the same command to go on")
+            raise InterruptedRunError("stopped; run the same command to continue")
 
     def __exit__(self, *_: object) -> None:
-        """Tell every worker to stop with a checkpoint, wait, then leave none."""
+        """Ask every worker to stop with a checkpoint, wait, then end those that remain."""
         for worker in self._workers:
             if worker.task is None:
                 worker.process.stdin.close()  # type: ignore[union-attr]

@@ -42,7 +42,7 @@ JOINING = 60.0
 ARRIVING = 15.0
 """Seconds in which the end of a job on another node must be seen here."""
 LONGEST_WAIT = 30.0
-"""Seconds at most until a job that somebody else is running is tried again."""
+"""Seconds at most until a job that another launcher runs is tried again."""
 OBJECTS = 100_000_000
 """Bytes of Ray's object store, which a job does not use."""
 LONGEST_FOLDER = 20
@@ -147,7 +147,7 @@ class _Run:
         while ready or later or self.flying:
             if signals.came:
                 self._cancel()
-                raise InterruptedRunError("stopped; run the same command to go on")
+                raise InterruptedRunError("stopped; run the same command to continue")
             now = time.monotonic()
             ready.extend(task for task in later if task.not_before <= now)
             later = [task for task in later if task.not_before > now]
@@ -246,7 +246,7 @@ class _Run:
             print(f"Ray: {error}", file=log)
 
     def _look_who_runs(self) -> None:
-        """A task runs once its folder has a holder, other than the one that a dead one left."""
+        """Mark tasks as running whose folder has a lock holder other than a dead one's."""
         for task in self.flying.values():
             if task.state == "waiting":
                 holder = _read(self.folder / task.digest / HOLDER)

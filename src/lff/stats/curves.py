@@ -1,10 +1,10 @@
 """One number out of a run's curve: its mean, its end, its largest value, ….
 
 A run that diverged has rows up to where it stopped, perhaps with NaN or infinity among them.  Left
-out, they would flatter it; so there is one rule, for verdicts and pictures alike:
+out, they would flatter it; so there is one rule, for verdicts and figures alike:
 
 - A value that is not finite is replaced by the last finite one before it, and where other runs of
-  the arms that are compared go on, the curve stays at its last finite value up to their last step.
+  the compared arms continue, the curve stays at its last finite value up to their last step.
 - In the largest value of any metric but the return, NaN and infinity count as infinity, which is
   above any bound: that is what a diverged Q-value is.
 - A curve without one finite value has no statistic (NaN), and its seed is left out and named.

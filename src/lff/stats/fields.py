@@ -1,4 +1,4 @@
-"""Surfaces over a grid, kept beside a table: what pictures show and no verdict reads.
+"""Surfaces over a grid, stored beside a table for figures; verdicts do not read them.
 
 A 64x64 surface as rows of a table would be 4,096 lines.  Here it is one entry of a JSON file,
 ``NAME.fields.json`` beside ``NAME.csv``: its lowest and highest value, and between them 65,534
@@ -43,7 +43,7 @@ class Field:
 
 
 def field(metric: str, values: ArrayLike, *, name: str = "") -> Field:
-    """Return a field of a job, whose variant and task are told by its cell."""
+    """Return a field of a job, whose variant and task come from its cell."""
     grid = np.asarray(values, dtype=np.float64)
     if grid.ndim != 2 or not grid.size:
         raise BadTypeError("a field's shape", grid.shape, "(rows, columns)", "reshape it")

@@ -46,9 +46,9 @@ class Better:
     sign: Literal[1, -1] | None = None
     """1 if more is better, -1 if less is; None: as the metric says, and fewer steps are better."""
     tasks: tuple[str, ...] | None = None
-    """Which tasks; all of the table if not told."""
+    """Which tasks; all of the table if not given."""
     on_at_least: float | None = None
-    """On how many of the tasks it must hold, or on what share of them; all if not told."""
+    """On how many of the tasks it must hold, or on what share of them; all if not given."""
 
     def __post_init__(self) -> None:
         check_statistic(self.statistic, self.metric)

@@ -88,7 +88,7 @@ def _reference(curves: Curves, policy: str, task: str) -> str:
 def _silent(
     curves: Curves, places: Sequence[tuple[str, str]], seeds: list[int], statistic: Statistic
 ) -> bool:
-    """Tell whether no place has left the random policy of its task, where that is known.
+    """Return whether no place has left the random policy of its task, where that is known.
 
     Compared by the statistic itself where that is a return, else by the mean of the curve.
     """

@@ -42,7 +42,7 @@ class SlopeIs:
             bounds = (self.low, self.high)
             raise BadInputError("bounds", bounds, "in order", "set low below high")
         if self.first < 1:
-            raise BadInputError("first", self.first, "1 or more", "0 has no logarithm")
+            raise BadInputError("first", self.first, "1 or more", "0 lacks a logarithm")
 
     def judge(self, rows: Sequence[Row]) -> Verdict:
         """Judge it task by task."""

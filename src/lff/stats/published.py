@@ -49,7 +49,7 @@ def read_published(path: Path) -> list[Published]:
     for score in found:
         key = (score.task, score.algorithm, score.env_steps)
         if key in seen:
-            raise BadInputError("score", key, "told once", f"remove one from {path.name}")
+            raise BadInputError("score", key, "given once", f"remove one from {path.name}")
         seen.add(key)
     return found
 

@@ -18,7 +18,7 @@ class Row(NamedTuple):
     task: str
     seed: int
     step: int
-    """Environment steps; gradient steps in studies that have no environment."""
+    """Environment steps; gradient steps in studies without an environment."""
     metric: str
     value: float
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 Role = Literal["baseline", "ours", "control", "rival"]
-"""What is compared against; the method under study; its placebo; another method."""
+"""The arm to compare with; the method under study; its placebo; another method."""
 COLORS: dict[Role, tuple[str, ...]] = {
     "baseline": ("#6b7280", "#9ca3af", "#4b5563", "#b8bcc4", "#374151"),
     "ours": ("#0b6bcb", "#38a3e8", "#0a3d7a", "#7cc4f5", "#5b5bd6", "#8e8cf0", "#2e2a8f"),

@@ -2,8 +2,8 @@
 
 The rule for "A is better than B": paired seeds, the t-interval of the difference.  Above zero it is
 confirmed, below zero refuted, else inconclusive; fewer than five seeds decide nothing.  "A is as
-good as B" needs the whole interval within a margin: a wide interval is no tie.  Where no arm has
-left the random policy there is no signal, which is no tie either.
+good as B" needs the whole interval within a margin: a wide interval is not
+evidence of equality.  Where no arm has left the random policy there is no signal.
 """
 
 import math
@@ -95,7 +95,7 @@ def judge_count(
 
 
 def lacks_signal(arms: Sequence[float], random: Sequence[float]) -> bool:
-    """Tell whether every arm's mean return is within 2 standard deviations of the random policy.
+    """Return whether every arm's mean return is within 2 standard deviations of the random policy.
 
     ``random``: the random policy's mean return of each seed, two or more, mean m and standard
     deviation s: every arm lies within m ± 2 s.
@@ -113,7 +113,7 @@ def _up(number: float) -> int:
 
 
 def judge_tasks(verdicts: Mapping[str, Verdict], *, at_least: float | None = None) -> Verdict:
-    """Judge "it holds on at least so many of these tasks" (all of them if not told).
+    """Judge "it holds on at least so many of these tasks" (all of them if not given).
 
     A number below 1 is a share of the tasks.
 
@@ -124,7 +124,7 @@ def judge_tasks(verdicts: Mapping[str, Verdict], *, at_least: float | None = Non
         "; ".join((f"{task}: {verdict}", *verdict.details)) for task, verdict in verdicts.items()
     )
     if not verdicts:
-        return Verdict("inconclusive at this scale", "the table has no rows for it")
+        return Verdict("inconclusive at this scale", "the table lacks rows for it")
     outcomes = [verdict.outcome for verdict in verdicts.values()]
     count, total = outcomes.count, len(outcomes)
     wanted = total if at_least is None else at_least if at_least >= 1 else _up(at_least * total)

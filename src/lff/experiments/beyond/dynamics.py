@@ -19,9 +19,8 @@ AHEAD = {
 
 def job(scale: ScaleName, env: str, sigma: float | None = None) -> Any:
     """Return the models of one network and task, all seeds."""
-    from lff.envs.dimensions import dimensions
     from lff.experiments.jobs.dynamics import DynamicsJob
-    from lff.nn import Fourier, MLPTrunk, NetConfig, matched_mlp
+    from lff.nn import Fourier, MatchedMLP, MLPTrunk, NetConfig
 
     small = scale == "smoke"
     width = 16 if small else 256
@@ -29,8 +28,7 @@ def job(scale: ScaleName, env: str, sigma: float | None = None) -> Any:
     size |= {"every": 3, "seeds": 2}
     net = NetConfig(Fourier(fourier_dim=width, sigma=sigma or 0.01), MLPTrunk((width, width)))
     if sigma is None:
-        obs, action = dimensions(env)
-        net = matched_mlp(net, obs + action, obs)
+        net = NetConfig(trunk=MatchedMLP(like=net))
     return DynamicsJob(env=env, net=net, **(size if small else {}))
 
 

@@ -1,4 +1,4 @@
-"""What jobs of the theory share: one job makes all its draws, and takes seconds."""
+"""Draws of the theory's jobs: one job makes all of them, and takes seconds."""
 
 from collections.abc import Iterable, Iterator
 
@@ -18,7 +18,7 @@ def rows_of(seed: int, metric: str, steps: Iterable[int], values: Iterable[float
 def each_draw(
     draws: int, report: Report, *, what: str = "draw"
 ) -> Iterator[tuple[int, torch.Generator]]:
-    """Yield every draw's seed and randomness, telling how far the job is."""
+    """Yield every draw's seed and randomness, and report the progress."""
     for seed in range(draws):
         report(seed / draws, f"{what} {seed}")
         yield seed, start(seed)

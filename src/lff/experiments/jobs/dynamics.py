@@ -20,7 +20,7 @@ from lff.core.errors import BadInputError
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs import make
 from lff.experiments.jobs.regression import LR, by_seed, fit
-from lff.experiments.jobs.resuming import Kept
+from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow, Report
 from lff.nn import NetConfig
 from lff.tabular.learner import Learner
@@ -29,8 +29,8 @@ CONSTANT = 1e-6
 """A coordinate that varies less than this does not vary."""
 STARTS = 400
 """Roll-outs that are begun, spread over the held-out episodes."""
-TOLD = 0.2
-"""The share of a job that is gathering data, as it is told."""
+GATHERING = 0.2
+"""The share of gathering data in a job's reported progress."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class DynamicsJob:
         total = self.episodes + self.held_out
 
         def gathered(done: int) -> None:
-            report(TOLD * done / total, f"{done * self.length:,} transitions")
+            report(GATHERING * done / total, f"{done * self.length:,} transitions")
 
         whole = record(self.env, total, length=self.length, hold=self.hold, report=gathered)
         seen = Episodes(whole.obs[: self.episodes], whole.action[: self.episodes])
@@ -139,7 +139,7 @@ class DynamicsJob:
         x, change = seen.pairs()
         inputs, targets = units.inputs(x), units.targets(change)
         learner = self._learner(inputs, targets)
-        kept = Kept(folder, learner)
+        kept = Resumable(folder, learner)
 
         def look(step: int) -> list[JobRow]:
             return by_seed(step, self._measured(learner, units, seen, new))
@@ -153,7 +153,7 @@ class DynamicsJob:
             batch=self.batch,
             every=self.every,
             look=look,
-            report=lambda share, seen: report(TOLD + (1 - TOLD) * share, seen),
+            report=lambda share, text: report(GATHERING + (1 - GATHERING) * share, text),
         )
         return kept.finish()
 

@@ -79,7 +79,7 @@ def _look(
         for metric, values in measured.items()
         for seed, value in enumerate(values.tolist())
     ]
-    if keep:  # the curve and the points of the first draw, for the picture
+    if keep:  # the curve and the points of the first draw, for the figure
         for part, values in (("curve", curves), ("points", targets)):
             heights = values[0, :, 0].tolist()
             rows[:0] = [JobRow(0, step, f"fit[{part} {i}]", v) for i, v in enumerate(heights)]

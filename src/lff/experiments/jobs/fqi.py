@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from lff.core.checks import check_choice, check_size
-from lff.experiments.jobs.resuming import Kept
+from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow, Report
 from lff.tabular import (
     FQI,
@@ -71,7 +71,7 @@ class FQIJob:
         torch.set_num_threads(1)
         fqi = self._start()
         instruments = Instruments(fqi)
-        kept = Kept(folder, fqi)
+        kept = Resumable(folder, fqi)
         if not kept.rows:
             kept.rows += self._look(instruments)
         while kept.step < self.iterations:

@@ -20,7 +20,7 @@ from lff.ntk import circle, circle_spectrum, empirical_ntk, fourier_ntk, relu_nt
 
 TWO_PI = 2 * math.pi
 ROUNDING = 1e-15
-"""Eigenvalues below this, over n, are told as this: what is left of them is rounding."""
+"""Eigenvalues below this, over n, are given as this: the rest of them is rounding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,7 +176,7 @@ def sigma_for_the_highest(size: int, share: float) -> float:
     x = circle(size)
 
     def enough(sigma: float) -> bool:
-        row = fourier_ntk(x, x[:1], sigma)[:, 0]  # on the circle one column tells the spectrum
+        row = fourier_ntk(x, x[:1], sigma)[:, 0]  # on the circle one column determines the spectrum
         return bool(torch.fft.rfft(row).real[-1] >= share * row[0])
 
     return bisect(enough, 0.1, 1e4)

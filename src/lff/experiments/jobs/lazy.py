@@ -71,9 +71,9 @@ class LazyJob:
         every = max(1, self.steps // self.looks)
         looks = torch.arange(every, self.steps + 1, every)
         size = residual.norm()
-        told = [predict(k, residual, looks * lr).residuals for k in (limit, own)]
+        predicted = [predict(k, residual, looks * lr).residuals for k in (limit, own)]
         errors, drift, done = [0.0, 0.0], 0.0, 0
-        for look, expected in enumerate(zip(*told, strict=True)):
+        for look, expected in enumerate(zip(*predicted, strict=True)):
             net.descend(target, lr, int(looks[look]) - done)
             done = int(looks[look])
             left = target - net.outputs()

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from lff.core.checks import check_size
 from lff.experiments.jobs.fqi import compile_if_worth, maze
 from lff.experiments.jobs.regression import LR, by_seed, fit
-from lff.experiments.jobs.resuming import Kept
+from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow, Report
 from lff.nn import NetConfig
 from lff.stats.fields import FIELDS, field, write_fields
@@ -61,7 +61,7 @@ class MazeFitJob:
             ReturnScale.of(task.mdp, greedy(q)) for task, q in zip(tasks, q_star, strict=True)
         ]
         learner = self._learner(inputs)
-        kept = Kept(folder, learner)
+        kept = Resumable(folder, learner)
 
         def q_table() -> Float[torch.Tensor, "seed state action"]:
             with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Regression of Q on a fixed set of pictures: what Figure 6 shows, without exploration's variance.
+"""Regression of Q on a fixed set of images: Figure 6 without the variance of exploration.
 
 A random policy plays some episodes; the target of a transition is the discounted return that
 followed, scaled to variance 1, in training with noise on it.  Error is measured on episodes that
@@ -34,7 +34,7 @@ TRIED = 3
 
 
 @dataclass(frozen=True)
-class Pictures:
+class ImageReturns:
     """Transitions of random episodes: images, actions, returns, and which are for the test."""
 
     obs: Tensor
@@ -87,7 +87,7 @@ class PixelRegressionJob:
                 report(done, f"seed {seed}, test error {test:.3g}")
         return rows
 
-    def _fit(self, data: Pictures, seed: int) -> Iterable[tuple[int, float, float]]:
+    def _fit(self, data: ImageReturns, seed: int) -> Iterable[tuple[int, float, float]]:
         fit = _Fit(self, data, seed=seed)
         every = max(1, self.updates // LOOKS)
         yield (0, *fit.errors())
@@ -97,7 +97,7 @@ class PixelRegressionJob:
                 yield (step, *fit.errors())
 
 
-def play(job: PixelRegressionJob, *, episodes: int | None = None) -> Pictures:
+def play(job: PixelRegressionJob, *, episodes: int | None = None) -> ImageReturns:
     """Return the transitions of a random policy; the same for every seed and encoder."""
     env = make(job.env, seed=0, action_repeat=job.action_repeat, view=job.view)
     images, actions, returns, test = [], [], [], []
@@ -119,7 +119,7 @@ def play(job: PixelRegressionJob, *, episodes: int | None = None) -> Pictures:
     finally:
         env.close()
     target = torch.tensor(returns, dtype=torch.float32)
-    return Pictures(
+    return ImageReturns(
         obs=torch.from_numpy(np.stack(images)),
         action=torch.from_numpy(np.stack(actions)),
         target=(target - target.mean()) / target.std(),
@@ -138,7 +138,7 @@ def _discounted(rewards: list[float], gamma: float) -> list[float]:
 class _Fit:
     """Critics, their optimizer and their streams."""
 
-    def __init__(self, job: PixelRegressionJob, data: Pictures, *, seed: int) -> None:
+    def __init__(self, job: PixelRegressionJob, data: ImageReturns, *, seed: int) -> None:
         algo = job.algo
         if algo.encoder is None:
             raise BadInputError("algo", "no encoder", "one with an encoder", "use a pixel preset")

@@ -1,6 +1,6 @@
 """Supervised fits, all seeds at once: the loop, and the surfaces of Figure 2.
 
-Every seed has its own noise, weights and batches; a job that is killed goes on from its checkpoint
+Every seed has its own noise, weights and batches; a killed job continues from its checkpoint
 and gives the same rows.
 """
 
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from lff.core.checks import check_choice, check_scale, check_size
 from lff.core.seeding import stream_seed
-from lff.experiments.jobs.resuming import Kept
+from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow, Report
 from lff.nn import NetConfig
 from lff.regularizers import RegularizerConfig, check_combination
@@ -34,7 +34,7 @@ Look = Callable[[int], list[JobRow]]
 
 
 def fit(
-    kept: Kept,
+    kept: Resumable,
     learner: Learner,
     inputs: Float[Tensor, "point in"],
     targets: Float[Tensor, "seed point out"],
@@ -121,15 +121,14 @@ class SurfaceJob:
             range(self.seeds), truth.shape[-1], self.size, length=self.noise
         )
         learner = self._learner(inputs, truth)
-        kept = Kept(folder, learner)
+        kept = Resumable(folder, learner)
 
         def look(step: int) -> list[JobRow]:
             with torch.no_grad():
                 output = learner(inputs)
-            told = (("error to truth", truth), ("error to targets", targets))
-            return by_seed(
-                step, {name: (output - wanted).square().mean(dim=(1, 2)) for name, wanted in told}
-            )
+            wanted = (("error to truth", truth), ("error to targets", targets))
+            errors = {name: (output - q).square().mean(dim=(1, 2)) for name, q in wanted}
+            return by_seed(step, errors)
 
         fit(
             kept,

@@ -1,6 +1,6 @@
-"""Jobs that go on where they were stopped, and give the same rows to the last bit.
+"""Resumable jobs: rows and state in checkpoints, the same rows to the last bit after a kill.
 
-    kept = Kept(folder, learner)              # learner is where the newest checkpoint left it
+    kept = Resumable(folder, learner)              # learner is where the newest checkpoint left it
     while kept.step < steps:
         learner.update(...)
         kept.rows += look(...)                # if it is time to look
@@ -9,7 +9,7 @@
 
 A checkpoint holds what training depends on, the rows so far and the step.  When one is written is a
 matter of the clock; what the rows are is not, as long as all randomness of a step comes from the
-state and nothing that was drawn before :meth:`Kept.at` is used after it.
+state and nothing that was drawn before :meth:`Resumable.at` is used after it.
 """
 
 import shutil
@@ -40,11 +40,11 @@ class Stateful(Protocol):
         ...
 
     def restore(self, state: Mapping[str, Tensor]) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         ...
 
 
-class Kept:
+class Resumable:
     """The rows of a job so far and the step that it is at; both survive a kill."""
 
     def __init__(self, folder: Path | None, what: Stateful, *, every: float | None = None) -> None:

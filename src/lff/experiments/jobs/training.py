@@ -1,30 +1,19 @@
 """The job that trains an agent; its run directory is ``run/`` inside the job's."""
 
 import math
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-import torch
-
-from lff.algos import SAC
 from lff.core.errors import NonFiniteError
-from lff.data import Batch, FrameReplay
 from lff.experiments.spec import Cell
 from lff.launch.job import DIVERGED, JobRow, Report
 from lff.store import RunDir, read_rows
 from lff.training import Loop, TrainConfig, train
 
-COMPILE_SECONDS = 40.0
-"""What the first compilation of an update of this shape takes; the next ones find its results."""
-TRIED_UPDATES = 10
-TRIED_STEPS = 200
-EPISODE = 1000
-"""Steps of an evaluation's episode, where the task does not say."""
-TOLD_EVERY = 50
-"""Actions between two reports of progress; whoever is told may look less often."""
+REPORT_EVERY = 50
+"""Actions between two reports of progress."""
 
 
 @dataclass(frozen=True)
@@ -105,18 +94,18 @@ def _outside(path: Path, seed: int, *, diverged: bool, last: int) -> Iterator[Jo
 
 
 def _number(value: Any) -> float:
-    """Metrics files have null for what is no finite number."""
+    """Return infinity for null, which metrics files have for a non-finite number."""
     return math.inf if value is None else float(value)
 
 
 def report_to(steps: int, report: Report, *, letter: str = "Q") -> Any:
-    """Return a ``watch`` for a loop that tells how far it is, the last return and the largest |Q|.
+    """Return a ``watch`` for a loop that reports progress, the last return and the largest |Q|.
 
     PPO's critic is called V.
     """
 
     def watch(run: Loop, event: str) -> None:
-        if event == "step" and run.at.agent_step % TOLD_EVERY:
+        if event == "step" and run.at.agent_step % REPORT_EVERY:
             return
         seen = f"|{letter}| {run.at.q_max:.3g}"
         if run.last_return is not None:
@@ -124,46 +113,3 @@ def report_to(steps: int, report: Report, *, letter: str = "Q") -> Any:
         report(min(1.0, run.at.env_step / steps), seen)
 
     return watch
-
-
-def seconds_of(do: Any, times: int) -> float:
-    """Return the seconds that one call takes, mean over some; a first one is not counted."""
-    do()
-    start = time.perf_counter()
-    for _ in range(times):
-        do()
-    return (time.perf_counter() - start) / times
-
-
-def play_step(env: Any, action: Any) -> None:
-    """Play one step; begin anew where an episode ends."""
-    *_, terminated, truncated, _ = env.step(action)
-    if terminated or truncated:
-        env.reset(seed=0)
-
-
-def _replay_bytes(agent: SAC, transitions: int) -> int:
-    if len(agent.obs_shape) == 1:
-        return transitions * 4 * (2 * agent.obs_dim + agent.action_dim + 2)
-    channels, height, width = agent.obs_shape
-    shape, size = (channels, height, width), agent.action_dim
-    return FrameReplay.bytes_needed(transitions, obs_shape=shape, action_dim=size)
-
-
-def _random_batch(g: torch.Generator, agent: SAC) -> Batch:
-    size = agent.config.batch_size
-    obs, next_obs = (_random_obs(g, agent, size) for _ in range(2))
-    return Batch(
-        obs=obs,
-        action=2 * torch.rand(size, agent.action_dim, generator=g) - 1,
-        reward=torch.rand(size, generator=g),
-        next_obs=next_obs,
-        terminated=torch.zeros(size, dtype=torch.bool),
-    )
-
-
-def _random_obs(g: torch.Generator, agent: SAC, size: int) -> torch.Tensor:
-    shape = (size, *agent.obs_shape)
-    if len(agent.obs_shape) == 1:
-        return torch.randn(shape, generator=g)
-    return agent.settle(torch.randint(0, 256, shape, generator=g, dtype=torch.uint8))

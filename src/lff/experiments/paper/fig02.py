@@ -40,7 +40,7 @@ def job(
 ) -> Any:
     """Return the job of an arm, surface and noise; it trains all seeds."""
     from lff.experiments.jobs.regression import SurfaceJob
-    from lff.nn import Fourier, LinearControl, MLPTrunk, NetConfig, matched_mlp
+    from lff.nn import Fourier, LinearControl, MatchedMLP, MLPTrunk, NetConfig
     from lff.regularizers import WeightDecay
 
     small = scale == "smoke"
@@ -51,7 +51,7 @@ def job(
     if linear is not None:
         net = NetConfig(LinearControl(fourier_dim=width, sigma=linear), trunk)
     elif sigma is None:
-        net = matched_mlp(net, 2, 1 if surface == "ridge" else 5)
+        net = NetConfig(trunk=MatchedMLP(like=net))
     held = () if decay is None else (WeightDecay(coefficient=decay),)
     return SurfaceJob(net=net, surface=surface, noise=noise, regularizers=held, **size)
 

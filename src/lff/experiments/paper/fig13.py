@@ -47,7 +47,7 @@ def job(
 ) -> Any:
     """Return the job of an arm, T and width, all seeds; arms have equally many parameters."""
     from lff.experiments.jobs.fqi import FQIJob
-    from lff.nn import ConstantControl, Fourier, LinearControl, MLPTrunk, NetConfig, matched_mlp
+    from lff.nn import ConstantControl, Fourier, LinearControl, MatchedMLP, MLPTrunk, NetConfig
     from lff.regularizers import LayerNorm
     from lff.tabular import FQIConfig
 
@@ -61,7 +61,7 @@ def job(
     made = NetConfig(fronts.get(net, fronts["lff"]), MLPTrunk((width, width)))
     return FQIJob(
         fqi=FQIConfig(
-            net=matched_mlp(made, 16, 5) if net == "mlp" else made,
+            net=NetConfig(trunk=MatchedMLP(like=made)) if net == "mlp" else made,
             regularizers=(LayerNorm(),) if norm else (),
             gradient_steps=max(1, steps // 50) if small else steps,
         ),

@@ -15,13 +15,13 @@ TASKS: dict[str, dict[str, Any]] = {"64x64": {}}
 
 def network(width: int, name: str = "lff", sigma: float = 3.0, *, trainable: bool = True) -> Any:
     """Return a network: the MLP has three layers, LFF as many parameters."""
-    from lff.nn import Fourier, MLPTrunk, NetConfig, SIRENTrunk, matched_mlp
+    from lff.nn import Fourier, MatchedMLP, MLPTrunk, NetConfig, SIRENTrunk
 
     if name == "siren":
         return NetConfig(trunk=SIRENTrunk((width,) * 3))
     front = Fourier(fourier_dim=width, sigma=sigma, trainable=trainable)
     net = NetConfig(front, MLPTrunk((width, width)))
-    return matched_mlp(net, 2, 5) if name == "mlp" else net
+    return NetConfig(trunk=MatchedMLP(like=net)) if name == "mlp" else net
 
 
 def bootstrapped(scale: ScaleName, **net: Any) -> Any:

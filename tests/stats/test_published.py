@@ -38,7 +38,7 @@ def test_the_committed_scores_are_facts_with_sources():
         ("walker-run,SAC,100,1,-2,3,there", "spread must be 0 or more"),
         ("walker-run,SAC,many,1,,3,there", "seven fields.*line 2"),
         ("walker-run,SAC,100", "seven fields"),
-        ("walker-run,SAC,9,1,,3,there\nwalker-run,SAC,9,2,,3,there", "told once"),
+        ("walker-run,SAC,9,1,,3,there\nwalker-run,SAC,9,2,,3,there", "given once"),
     ],
 )
 def test_a_bad_line_is_refused(tmp_path, line, says):

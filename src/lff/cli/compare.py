@@ -10,7 +10,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from lff.cli.export import check_plot
+from lff.cli.files import check_out, require_figures
 from lff.core.errors import BadInputError
 from lff.runs.read import Run, area, differences, names_of, read_run, shared_range
 
@@ -35,7 +35,7 @@ def compare(
         remedy = "name another; lff show RUN shows one"
         raise BadInputError("runs", [str(run) for run in runs], "two or more", remedy)
     if plot is not None:
-        check_plot(plot, force=force)
+        check_out(plot, force=force, suffix=".png")
     found = [read_run(run, name=name) for run, name in zip(runs, names_of(runs), strict=True)]
     if plot is not None:
         _draw(found, plot)
@@ -130,11 +130,8 @@ def _finite(value: float | None) -> float | None:
 
 
 def _draw(found: Sequence[Run], path: Path) -> None:
-    try:
-        from lff.report import draw_curves, new_figure, save_figure
-    except ImportError:
-        remedy = "pip install 'learned-fourier-features[figures]'"
-        raise BadInputError("plot", "no matplotlib", "drawn by matplotlib", remedy) from None
+    require_figures("plot")
+    from lff.report import draw_curves, new_figure, run_colors, save_figure
     from lff.stats import Row
 
     rows = [
@@ -143,7 +140,8 @@ def _draw(found: Sequence[Run], path: Path) -> None:
         for step, value in run.returns
         if math.isfinite(value)
     ]
+    colors = run_colors([run.name for run in found])
     figure, (axis,) = new_figure(1, width=6, height=4)
-    draw_curves(axis, rows, metric="eval/return", variants=[run.name for run in found])
+    draw_curves(axis, rows, metric="eval/return", variants=[*colors], colors=colors)
     axis.set_xlabel("environment steps")
     save_figure(figure, path)

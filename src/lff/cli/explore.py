@@ -1,8 +1,8 @@
-"""``lff explore``: a page to play with, to see what σ does."""
+"""``lff explore``: an interactive page on what σ does."""
 
 from pathlib import Path
 
-from lff.core.errors import BadInputError
+from lff.cli.files import require_figures
 
 
 def explore(*, out: Path = Path("explore.html"), force: bool = False) -> None:
@@ -12,14 +12,12 @@ def explore(*, out: Path = Path("explore.html"), force: bool = False) -> None:
 
     Args:
         out: the page.
-        force: also replace a file that is no such page.
+        force: also replace a file that is not such a page.
     """
-    try:
-        from lff.report import check_replaceable, write_page
-        from lff.report.explorer import explorer_page
-    except ImportError:
-        remedy = "pip install 'learned-fourier-features[figures]'"
-        raise BadInputError("explore", "no matplotlib", "with matplotlib", remedy) from None
+    require_figures("explore")
+    from lff.report import check_replaceable, write_page
+    from lff.report.explorer import explorer_page
+
     check_replaceable(out, force=force)
     write_page(out, explorer_page())
     print(f"{out}: open it in a browser")  # noqa: T201

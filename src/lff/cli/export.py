@@ -4,6 +4,7 @@ from pathlib import Path
 
 import tyro
 
+from lff.cli.files import check_out
 from lff.core.errors import BadInputError
 from lff.runs.export import Format, export, require_onnx
 from lff.store import write_bytes
@@ -43,20 +44,3 @@ def export_command(
     shape = " x ".join(map(str, agent.obs_shape))
     what = f"{shape} numbers in, {agent.action_dim} out, {len(data):,} bytes"
     print(f"{out}: the policy of {run} at step {policy.step:,}, {what}")  # noqa: T201
-
-
-def check_plot(out: Path, *, force: bool) -> None:
-    """Check the file of a figure, which must be a PNG, as :func:`check_out` does."""
-    if out.suffix != ".png":
-        raise BadInputError("plot", str(out), "a .png file", "use curves.png, say")
-    check_out(out, force=force)
-
-
-def check_out(out: Path, *, force: bool) -> None:
-    """Raise, before any work is done, if a file cannot or must not be written."""
-    if out.is_dir():
-        raise BadInputError("file", str(out), "no folder", "name a file in it")
-    if out.exists() and not force:
-        raise BadInputError("file", str(out), "a new file", "use another name, or --force")
-    if not out.parent.is_dir():
-        raise BadInputError("file", str(out), "in a folder that is there", "make the folder first")

@@ -5,12 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from lff.cli.files import require_figures
 from lff.core.errors import BadInputError
+from lff.experiments import find_experiment, list_experiments
+from lff.experiments.results import find_table, need_table
 from lff.experiments.spec import ScaleName
+from lff.runs.read import names_of, read_run
+from lff.stats import Published, read_published
 
 if TYPE_CHECKING:
     from lff.report import Entry
-    from lff.stats import Published
 
 
 def report(
@@ -28,60 +32,50 @@ def report(
     Args:
         what: the name of an experiment, or one run directory or more.
         all_: instead, make a site of all experiments: an index with their verdicts, a page each.
-        out: the page, NAME.html if not told; with --all the folder, "site" if not told.
+        out: the page, NAME.html by default; with --all the folder, "site" by default.
         results: the folder with the tables of experiments.
-        scale: take the table of this scale; the largest there is if not told.
-        force: also replace a file that is no such page.
+        scale: take the table of this scale; the largest there is by default.
+        force: also replace a file that is not such a page.
     """
+    require_figures("report")
     if all_:
         _site(what, out or Path("site"), results, scale, force=force)
         return
     if not what:
         remedy = "name an experiment or a run directory, or use --all"
         raise BadInputError("report", "nothing", "of something", remedy)
-    path = out or Path(f"{_stem(what)}.html")
+    stem = Path(what[0]).resolve().name if len(what) == 1 else "runs"
+    path = out or Path(f"{stem}.html")
     if len(what) == 1 and not Path(what[0]).is_dir():
         _experiment(what[0], path, results, scale, force=force)
     else:
-        _runs(what, path, force=force)
+        _runs([Path(word) for word in what], path, force=force)
 
 
 def _experiment(
     name: str, path: Path, results: Path, scale: ScaleName | None, *, force: bool
 ) -> None:
-    from lff.experiments import find_experiment
-    from lff.experiments.results import need_table
-
-    _need_matplotlib()
-    from lff.report import check_replaceable, experiment_page, write_page
+    from lff.report import check_replaceable, write_page
 
     find_experiment(name)
     need_table(results, name, scale)
     check_replaceable(path, force=force)
     entry = entry_of(name, results, scale)
-    assert entry.scale is not None
-    text = experiment_page(
-        entry.experiment,
-        entry.rows,
-        scale=entry.scale,
-        provenance=entry.provenance,
-        verdicts=entry.verdicts,
-        published=entry.published,
-        fields=entry.fields,
-    )
-    write_page(path, text)
+    write_page(path, entry.page())
     print(f"{path}: {name} at scale {entry.scale}, {len(entry.rows):,} numbers")  # noqa: T201
-    for claim, verdict in zip(entry.experiment.claims, entry.verdicts, strict=True):
+    for claim, verdict in entry.judged:
         print(f"  {claim.name}: {verdict.outcome} ({verdict.because})")  # noqa: T201
 
 
-def _runs(what: tuple[str, ...], path: Path, *, force: bool) -> None:
-    _need_matplotlib()
+def _runs(folders: list[Path], path: Path, *, force: bool) -> None:
     from lff.report import check_replaceable, run_page, write_page
-    from lff.runs.read import names_of, read_run
 
-    folders = [Path(word) for word in what]
-    _check_runs(folders)
+    for folder in folders:
+        if not folder.is_dir():
+            known = str(folder) in list_experiments()
+            constraint = "alone if an experiment" if known else "a run directory"
+            remedy = "make one page for each, or lff report --all" if known else "name a folder"
+            raise BadInputError("report", str(folder), constraint, remedy)
     check_replaceable(path, force=force)
     named = zip(folders, names_of(folders), strict=True)
     runs = [read_run(folder, name=name) for folder, name in named]
@@ -93,13 +87,10 @@ def _runs(what: tuple[str, ...], path: Path, *, force: bool) -> None:
 def _site(
     what: tuple[str, ...], folder: Path, results: Path, scale: ScaleName | None, *, force: bool
 ) -> None:
-    from lff.experiments import list_experiments
+    from lff.report import write_site
 
     if what:
         raise BadInputError("report", what, "empty with --all", "leave the names or --all out")
-    _need_matplotlib()
-    from lff.report import write_site
-
     if folder.exists() and not folder.is_dir():
         raise BadInputError("out", str(folder), "a folder with --all", "use another name")
     entries = [entry_of(name, results, scale) for name in list_experiments()]
@@ -109,8 +100,6 @@ def _site(
 
 def entry_of(name: str, results: Path, scale: ScaleName | None) -> "Entry":
     """Return an experiment with its table and the verdicts on its claims, if it has a table."""
-    from lff.experiments import find_experiment
-    from lff.experiments.results import find_table
     from lff.report import Entry
 
     experiment = find_experiment(name)
@@ -131,33 +120,7 @@ def entry_of(name: str, results: Path, scale: ScaleName | None) -> "Entry":
     )
 
 
-def published_scores(results: Path) -> "list[Published]":
-    """Return the scores of others that lie beside the tables, none if there is no such file."""
-    from lff.stats import read_published
-
+def published_scores(results: Path) -> list[Published]:
+    """Return the published scores beside the tables; none if there is no such file."""
     path = results / "published.csv"
     return read_published(path) if path.is_file() else []
-
-
-def _check_runs(folders: list[Path]) -> None:
-    from lff.experiments import list_experiments
-
-    for folder in folders:
-        if str(folder) in list_experiments() and not folder.is_dir():
-            remedy = "make one page for each, or lff report --all"
-            raise BadInputError("report", str(folder), "alone if an experiment", remedy)
-        if not folder.is_dir():
-            remedy = "name a folder that lff train made"
-            raise BadInputError("run", str(folder), "a run directory", remedy)
-
-
-def _stem(what: tuple[str, ...]) -> str:
-    return Path(what[0]).resolve().name if len(what) == 1 else "runs"
-
-
-def _need_matplotlib() -> None:
-    try:
-        import lff.report  # noqa: F401
-    except ImportError:
-        remedy = "pip install 'learned-fourier-features[figures]'"
-        raise BadInputError("report", "no matplotlib", "drawn by matplotlib", remedy) from None

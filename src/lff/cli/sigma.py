@@ -14,7 +14,7 @@ from rich.table import Table
 from torch import Tensor
 
 from lff.auditing import SigmaAdvice, advise_sigma
-from lff.cli.export import check_plot
+from lff.cli.files import check_out, require_figures
 from lff.core.checks import check_even_size, check_positive, check_scale, check_size
 from lff.core.errors import BadInputError
 from lff.envs import has_pixels
@@ -60,7 +60,7 @@ def sigma(
         remedy = "use the preset's (lff presets show laptop --env ...), 0.1 or 0.01 in the paper"
         raise BadInputError("env", env, "a task that observes numbers", remedy)
     if plot is not None:
-        check_plot(plot, force=force)
+        check_out(plot, force=force, suffix=".png")
     obs, action = random_batch(env, steps=steps, seed=seed)
     advice = _both(obs, action, fourier_dim)
     whitened = _both(_standardize(obs), action, fourier_dim)
@@ -189,11 +189,9 @@ def _advice(
 
 
 def _draw(advice: dict[str, SigmaAdvice], path: Path, *, current: float | None) -> None:
-    try:
-        from lff.report.style import PALETTE, new_figure, save_figure
-    except ImportError as error:
-        remedy = "pip install 'learned-fourier-features[figures]'"
-        raise BadInputError("plot", str(path), "drawn by matplotlib", remedy) from error
+    require_figures("plot")
+    from lff.report.style import PALETTE, new_figure, save_figure
+
     grid = [10 ** (-4 + 4 * i / 60) for i in range(61)]
     figure, axes = new_figure(2 * len(advice), width=4.0 * 2 * len(advice), height=3.2)
     for column, (role, one) in enumerate(advice.items()):

@@ -8,6 +8,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
+from lff.cli.files import require_figures
 from lff.core.errors import BadInputError
 from lff.runs.read import names_of
 from lff.runs.spectra import HIGH, Snapshot, read_spectra
@@ -26,7 +27,7 @@ def spectrum(
 ) -> None:
     """Look at the critics of runs before and after training, on their own replay.
 
-    Writes a table and a picture: the spectrum of the empirical kernel, and the energy of Q along
+    Writes a table and a figure: the spectrum of the empirical kernel, and the energy of Q along
     random lines between replayed points.
 
     Args:
@@ -43,7 +44,7 @@ def spectrum(
     write_spectra(out / "spectrum.csv", found)
     _print(found)
     print("table:", out / "spectrum.csv")  # noqa: T201
-    print("picture:", draw_spectra(found, out / "spectrum.png"))  # noqa: T201
+    print("figure:", draw_spectra(found, out / "spectrum.png"))  # noqa: T201
 
 
 def write_spectra(path: Path, found: dict[str, list[Snapshot]]) -> None:
@@ -74,10 +75,9 @@ def _print(found: dict[str, list[Snapshot]]) -> None:
 
 def draw_spectra(found: dict[str, list[Snapshot]], path: Path) -> Path:
     """Draw spectra before (dotted) and after training, and the roughness of Q over it."""
-    try:
-        from lff.report import new_figure, run_colors, save_figure
-    except ImportError as error:
-        raise BadInputError("lff spectrum", error.name, "installed", str(error)) from None
+    require_figures("spectrum")
+    from lff.report import new_figure, run_colors, save_figure
+
     figure, axes = new_figure(3, width=11, height=3.2)
     kernel, lines, rough = axes
     colors = run_colors([*found])

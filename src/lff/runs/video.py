@@ -1,4 +1,4 @@
-"""Pictures in a row, as the bytes of an MP4 or GIF file; only what is encoded stays in memory."""
+"""Frames as the bytes of an MP4 or GIF file; only encoded frames stay in memory."""
 
 import importlib.util
 import io
@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 from lff.core.errors import BadInputError
 
 PACKAGES = {".mp4": "av", ".gif": "PIL"}
-"""What writes which kind of file."""
+"""The package that writes a kind of file."""
 FASTEST = 50.0
-"""Pictures per second at most: a GIF counts in hundredths of a second, players not below two."""
+"""Frames per second at most: a GIF counts in hundredths of a second, players not below two."""
 Frame = NDArray[np.uint8]
 
 
 class Video(Protocol):
-    """A video in the making."""
+    """A video that is being written."""
 
     def add(self, frame: Frame) -> None:
-        """Take the next picture, height x width x 3."""
+        """Take the next frame, height x width x 3."""
 
     def finish(self) -> bytes:
         """Return the file's bytes."""
@@ -40,7 +40,7 @@ def require_writer(path: Path) -> None:
 
 
 def stride(fps: float) -> int:
-    """Return how many steps one picture stands for, so that no more than 50 come in a second."""
+    """Return how many steps one frame stands for, so that at most 50 come in a second."""
     return max(1, math.ceil(fps / FASTEST))
 
 
@@ -50,7 +50,7 @@ def new_video(path: Path, *, fps: float) -> Video:
 
 
 class Mp4:
-    """H.264, encoded as the pictures come."""
+    """H.264, encoded as the frames come."""
 
     def __init__(self, fps: float) -> None:
         import av
@@ -64,13 +64,13 @@ class Mp4:
         self._begun = False
 
     def add(self, frame: Frame) -> None:
-        """Encode one picture; an odd side loses its last row: H.264 wants even ones."""
+        """Encode one frame; an odd side loses its last row: H.264 needs even ones."""
         height, width = (side // 2 * 2 for side in frame.shape[:2])
         if not self._begun:
             self._stream.width, self._stream.height, self._begun = width, height, True
         cut = np.ascontiguousarray(frame[:height, :width])
-        picture = self._av.VideoFrame.from_ndarray(cut, format="rgb24")
-        self._container.mux(self._stream.encode(picture))
+        encoded = self._av.VideoFrame.from_ndarray(cut, format="rgb24")
+        self._container.mux(self._stream.encode(encoded))
 
     def finish(self) -> bytes:
         """Close the file and return its bytes."""
@@ -80,23 +80,23 @@ class Mp4:
 
 
 class Gif:
-    """A GIF that repeats; each picture has a palette of its own."""
+    """A GIF that repeats; each frame has its own palette."""
 
     def __init__(self, fps: float) -> None:
         from PIL import Image
 
         self._image = Image
         self._fps = fps
-        self._pictures: list[Any] = []
+        self._frames: list[Any] = []
 
     def add(self, frame: Frame) -> None:
-        """Keep one picture, in 256 colours."""
-        self._pictures.append(self._image.fromarray(frame).quantize())
+        """Keep one frame, in 256 colours."""
+        self._frames.append(self._image.fromarray(frame).quantize())
 
     def finish(self) -> bytes:
         """Return the file's bytes."""
         file = io.BytesIO()
-        first, *rest = self._pictures
+        first, *rest = self._frames
         duration = 10 * max(2, round(100 / self._fps))
         first.save(file, format="GIF", save_all=True, append_images=rest, duration=duration, loop=0)
         return file.getvalue()

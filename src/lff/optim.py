@@ -1,7 +1,7 @@
 """Adam as plain in-place tensor code, so that a whole update can be one compiled graph.
 
 Equal to ``torch.optim.Adam`` (and ``AdamW`` for decoupled decay) to rounding; a test holds it to
-them.  Each parameter has its own rule, hence B its own learning rate, decay and anchor.
+them.  Each parameter has a rule, hence B a separate learning rate, decay and anchor.
 """
 
 from collections.abc import Mapping
@@ -44,8 +44,8 @@ class Adam:
     ) -> None:
         """Start with zero moments; parameters are changed in place by :meth:`step`.
 
-        ``share`` is what a schedule leaves of every learning rate, one number that its owner keeps
-        and changes in place.
+        ``share`` is the factor of a schedule on every learning rate, one number that its owner
+        changes in place.
         """
         self.parameters = dict(parameters)
         self.eps, self.share = eps, share
@@ -76,7 +76,7 @@ class Adam:
     def _prepare(self) -> None:
         """Set the bias corrections of the step to come: √(1-β₂ᵗ)/(1-β₁ᵗ) and ε√(1-β₂ᵗ).
 
-        They are kept, not computed where they are needed: the compiler would work the powers out
+        They are stored, not computed where they are needed: the compiler would compute the powers
         anew for every sixteen numbers of every parameter.
         """
         # a float64 scalar held on the object would be frozen into the graph by the compiler

@@ -175,7 +175,7 @@ def test_a_target_is_a_copy_and_may_be_equal():
     owner.q_target = q
     report = audit(owner, show=False)
     assert problems(report) == [("shared", "q.front and q_target.front")]
-    assert "there is no target network" in str(report)
+    assert "the target does not lag" in str(report)
 
 
 def test_a_lagged_copy_under_another_name_is_no_second_critic():

@@ -259,7 +259,7 @@ def _location_findings(item: AuditedLayer) -> list[Finding]:
 def _judge_locations(one: Location, other: Location) -> tuple[str, bool]:
     """Return the message about one B in two locations, and whether it is a problem."""
     if one.is_target != other.is_target:
-        return "the target's B is the online B itself, not a copy: there is no target network", True
+        return "the target's B is the online B itself, not a copy: the target does not lag", True
     if one.is_actor != other.is_actor:
         return "actor and critic share one B, as with a shared encoder", False
     siblings = one.stem == other.stem

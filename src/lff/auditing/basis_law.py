@@ -11,7 +11,7 @@ from lff.nn.fourier import BasisLayer
 
 STANDARD_ERRORS = 4.0
 SMALLEST_SAMPLE = 128
-"""Below this many entries a uniform law cannot be told from a Gaussian one."""
+"""Below this many entries uniform and Gaussian laws cannot be distinguished."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def damage(B: Float[Tensor, "rows in_features"], *, expected: float) -> str | No
 
 
 def other_law(B: Float[Tensor, "rows in_features"], *, expected: float) -> str | None:
-    """Name the usual initialiser that B looks drawn from, or None if it may be its own law."""
+    """Name the usual initialiser that fits B, or None if its initial law may."""
     entries = B.detach().double()
     if entries.numel() < SMALLEST_SAMPLE or not bool(entries.isfinite().all()):
         return None

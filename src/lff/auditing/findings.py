@@ -63,7 +63,7 @@ def _decay_findings(item: AuditedLayer, optimizers: Sequence[Optimizer]) -> Iter
         message = f"B was to stay fixed, but it is in an optimizer: {how}; keep it a buffer"
         yield Finding("optimizer", item.name, message)
     elif decay:
-        message = f"weight decay {decay:g} pulls B, hence σ, to zero; give B a group of its own"
+        message = f"weight decay {decay:g} pulls B, hence σ, to zero; give B a separate group"
         yield Finding("optimizer", item.name, message, problem=False)
 
 

@@ -1,6 +1,6 @@
 """Advice on σ for given inputs: the effect of B ~ N(0, σ²) on a batch, in closed form.
 
-A wave sin(2πb·x) tells two inputs x, x' apart by its phase difference 2πb·(x-x'), which for
+A wave sin(2πb·x) distinguishes inputs x, x' by the phase difference 2πb·(x-x'), which for
 b ~ N(0, σ²I) is N(0, s²) with the **phase spread** s = 2πσ‖x-x'‖.  Everything below follows.
 
 *Distance in feature space.*  Each of the F/2 rows of B gives 2 - 2cos(phase difference), and

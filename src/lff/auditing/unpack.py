@@ -156,7 +156,7 @@ def _hosts() -> tuple[EntryPoint, ...]:
 
 @functools.cache
 def _unpackers(kind: type) -> tuple[Unpacker, ...]:
-    """Return the functions of the hosts that a class comes from, its own module's first."""
+    """Return the functions of the hosts that a class comes from, in the order of registration."""
     modules = dict.fromkeys(base.__module__ for base in kind.__mro__)
     unpackers = []
     for host in _hosts():

@@ -1,4 +1,4 @@
-"""``lff audit RUN``: is σ still what was asked for, and does B learn?"""
+"""``lff audit RUN``: the audit of a run's Fourier layers."""
 
 import sys
 from pathlib import Path
@@ -14,7 +14,7 @@ def audit_command(run: tyro.conf.Positional[Path], /, *, checkpoint: str = "late
     """Audit the Fourier layers of a run's networks; exit code 1 if something is wrong.
 
     The table has σ (at the start) beside the spread of B (now); a spread that training has moved
-    is a note, no problem.  Phases are those of the last observations in the run's replay.
+    is a note, not a problem.  Phases are those of the last observations in the run's replay.
 
     Args:
         run: the run directory; the run may still be going on.

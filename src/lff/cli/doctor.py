@@ -45,8 +45,8 @@ def _print(checks: list[Check]) -> None:
     table = Table(box=None, pad_edge=False, show_header=False)
     for check in checks:
         status = Text(check.status, style=COLORS[check.status])
-        found = Text(check.found)
+        text = Text(check.found)
         if check.remedy:
-            found.append(f"\n-> {check.remedy}", style="bold")
-        table.add_row(check.name, status, found)
+            text.append(f"\n-> {check.remedy}", style="bold")
+        table.add_row(check.name, status, text)
     Console(highlight=False).print(table)

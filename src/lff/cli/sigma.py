@@ -1,4 +1,4 @@
-"""``lff sigma``: what σ would do to the inputs that a task gives, before anything is trained."""
+"""``lff sigma``: advice on σ from the inputs of a task, before training."""
 
 import json
 import math
@@ -48,7 +48,7 @@ def sigma(
         seed: seed of the environment and of the actions.
         as_json: print JSON instead of tables.
         plot: also draw phase spread and frequencies over σ into this file, .png.
-        force: overwrite the picture.
+        force: overwrite the figure.
     """
     check_even_size("fourier_dim", fourier_dim)
     check_positive("lr", lr, remedy="use 3e-4")
@@ -89,7 +89,7 @@ def _both(obs: Tensor, action: Tensor, fourier_dim: int) -> dict[str, SigmaAdvic
 
 
 def describe(advice: SigmaAdvice, *, current: float | None, lr: float) -> dict[str, Any]:
-    """Return everything that is known, as plain data."""
+    """Return all statistics as plain data."""
     scatter = advice.scatter
     data = asdict(advice) | {
         "floor": advice.floor,

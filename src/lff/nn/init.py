@@ -2,7 +2,7 @@
 
 ``orthogonal_`` is what the paper's starting code base uses: orthogonal weights with gain 1 and zero
 bias for every Linear, output layer included; for convolutions delta-orthogonal weights (all zero
-but the centre tap) with gain √2.  A basis B is neither, so it keeps its own law.
+but the centre tap) with gain √2.  A basis B is neither, so it keeps its initial law.
 """
 
 import math
@@ -16,7 +16,7 @@ CONV_GAIN = math.sqrt(2)
 
 
 def blank_linear(in_features: int, out_features: int) -> nn.Linear:
-    """Return a Linear with storage but no values: torch's own draw would move the global RNG."""
+    """Return a Linear with storage but no values: torch's draw would advance the global RNG."""
     device = torch.get_default_device()
     with torch.device("meta"):
         layer = nn.Linear(in_features, out_features)

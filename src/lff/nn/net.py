@@ -1,7 +1,7 @@
-"""A network is a front and a trunk, and a config that builds itself.
+"""Networks of a front and a trunk, and their configs.
 
-    front: how the input is embedded        Identity, Fourier, LogUniformFourier, FFN, controls
-    trunk: what is computed from it         MLPTrunk, MatchedMLP, ConcatMLPTrunk, D2RLTrunk, …
+    front: embeds the input                 Identity, Fourier, LogUniformFourier, FFN, controls
+    trunk: computes the output from it      MLPTrunk, MatchedMLP, ConcatMLPTrunk, D2RLTrunk, …
 
 ``LFF`` and ``MLP`` are the two networks of the paper, for direct use.
 """
@@ -39,9 +39,9 @@ class NetConfig(Config):
 
     tag: ClassVar[str] = "net"
     front: AnyFront = Identity()  # noqa: RUF009  frozen, hence shareable
-    """How the input is embedded."""
+    """The layer that embeds the input."""
     trunk: AnyTrunk = MLPTrunk(hidden=(256, 256))  # noqa: RUF009
-    """What is computed from the embedding."""
+    """The layers that compute the output from the embedding."""
 
     def __post_init__(self) -> None:
         """Check the parts, and that they fit."""

@@ -1,7 +1,7 @@
 """Parts of a network: base classes of fronts and trunks, and the registries of ours.
 
 A part is a frozen dataclass with ``build``.  One of ours is a file in this package and a line in
-its registry; one of yours derives from the same base class in your own package.
+its registry; one of yours derives from the same base class in any package.
 """
 
 from abc import ABC, abstractmethod
@@ -70,7 +70,7 @@ class Trunk(Config, ABC):
     """Config of the layers that compute a network's output from the embedding."""
 
     takes_front: ClassVar[bool] = True
-    """Whether a front may stand before it."""
+    """Whether a front may precede it."""
 
     def resolve(self, in_features: int, out_features: int) -> "Trunk":  # noqa: ARG002
         """Return the trunk with all its widths as numbers."""

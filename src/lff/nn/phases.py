@@ -1,4 +1,4 @@
-"""What the waves do on real inputs: phases, and how much of the embedding is not a wave at all."""
+"""Phases of the waves on given inputs, and the share of the embedding that is not a wave."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ QUANTILES = (0.05, 0.5, 0.95)
 CONSTANT_STD = 0.01
 """A feature that moves less than this (its amplitude is 1) is counted as constant."""
 LINEAR_R2 = 0.99
-"""A feature that its own phase explains this well is counted as linear."""
+"""A feature that its phase explains this well is counted as linear."""
 LARGEST_SAMPLE = 4096
 FEWEST_POINTS = 8
 
@@ -46,7 +46,7 @@ def count_points(layer: BasisLayer, x: Tensor) -> int:
 
 @torch.no_grad()
 def measure_phases(layer: BasisLayer, x: Tensor) -> Phases:
-    """Measure the layer on a batch of its own inputs; members of a stacked layer are pooled."""
+    """Measure the layer on a batch of its inputs; members of a stacked layer are pooled."""
     phase, waves = _phase_and_waves(layer, x)
     spread = torch.tensor(QUANTILES, dtype=phase.dtype, device=phase.device)
     sample = phase.abs().flatten()
@@ -64,7 +64,7 @@ def measure_phases(layer: BasisLayer, x: Tensor) -> Phases:
 
 
 def _phase_and_waves(layer: BasisLayer, x: Tensor) -> tuple[Tensor, Tensor]:
-    """Return phases and waves as (*member, point, feature), each wave beside its own phase."""
+    """Return phases and waves as (*member, point, feature), each wave beside its phase."""
     axis = -3 if isinstance(layer, LearnedFourierFeatures2d) else -1
     if axis == -1:
         x = x.reshape(-1, x.shape[-1])[:LARGEST_SAMPLE]

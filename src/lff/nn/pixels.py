@@ -1,7 +1,7 @@
-"""The convolutional encoder of SAC + RAD with a slot for its front: one class, not three.
+"""Convolutional encoder of SAC + RAD, with a front.
 
-Four 3x3 convolutions (stride 2, then 1), 32 filters, a Linear to 50 features, layer norm.  Before
-them stands the front: nothing (vanilla), a 1x1 convolution (the baseline of equal size), or learned
+Four 3x3 convolutions (stride 2, then 1), 32 filters, a Linear to 50 features, layer norm.  The
+front before them is nothing (vanilla), a 1x1 convolution (the baseline of equal size), or learned
 Fourier features.  Images are uint8, scaled by 1/255 here, or float, taken as they are: the dtype
 decides, never the values.
 """
@@ -188,7 +188,7 @@ def count_entrance(config: PixelEncoderConfig, in_channels: int) -> int:
 class PixelMaps(nn.Module):
     """Front and convolutions: ``(*batch, channels, height, width)`` -> flat maps.
 
-    What the networks of an agent share: gradients of the actor stop at the maps.
+    The networks of an agent share them: gradients of the actor stop at the maps.
     """
 
     def __init__(

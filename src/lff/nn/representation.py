@@ -1,7 +1,7 @@
-"""What a network makes of a batch: its features, their effective rank, its dormant units.
+"""Features of a network on a batch, their effective rank, and dormant units.
 
 Used by the trainer's metrics and by fitted Q-iteration; works on any network of ours and on a
-stacked ensemble, whose members keep their own axis in front.
+stacked ensemble, whose members keep their leading axis.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ DORMANT_TAU = 0.025
 
 @dataclass(frozen=True)
 class Activations:
-    """What one forward pass left behind."""
+    """Activations of one forward pass."""
 
     features: Tensor
     """Input of the last Linear layer, ``(*member, batch, width)``."""
@@ -30,7 +30,7 @@ class Activations:
 
 @torch.no_grad()
 def activations(network: nn.Module, *inputs: Tensor) -> Activations | None:
-    """Run the network on a batch and keep its hidden activations; None if it has no Linear."""
+    """Run the network on a batch and keep its hidden activations; None if it lacks a Linear."""
     hidden: list[Tensor] = []
     features: list[Tensor] = []
     hooks = []

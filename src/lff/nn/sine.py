@@ -1,4 +1,4 @@
-"""Trunks made of waves in every layer: SIREN, and deep Fourier features."""
+"""Trunks with waves in every layer: SIREN, and deep Fourier features."""
 
 import math
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class SineCosine(nn.Module):
 
 @dataclass(frozen=True)
 class SIRENTrunk(Trunk):
-    """sin(ω(Wx + b)) in every layer (Sitzmann et al., 2020), with its own initialisation.
+    """sin(ω(Wx + b)) in every layer (Sitzmann et al., 2020), with its initialisation.
 
     First layer U(±1/n), later ones U(±√(6/n)/ω), so that activations keep their spread.
     """

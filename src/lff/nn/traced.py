@@ -1,10 +1,9 @@
-"""How a network of Fourier features is computed when a compiler looks on.
+"""Computation of a network of Fourier features under a compiler.
 
-The values are those of ``trunk(front(x))`` to rounding; the operations suit the code that is made
-of them.  sin ‖ cos ‖ x is never laid out as one matrix: its odd width (F + d columns) would make
-every product with it slow, so the first layer multiplies waves and x apart, each by its part of the
-weight.  And the gradient of the waves reads sine and cosine where they are, where the compiler
-would work both out again.
+The values are those of ``trunk(front(x))`` to rounding; the operations suit generated code.
+sin ‖ cos ‖ x is never laid out as one matrix: its odd width (F + d columns) would make products
+with it slow, so the first layer multiplies waves and x apart, each by its part of the weight.  And
+the gradient of the waves reuses sine and cosine, which the compiler would compute again.
 """
 
 from typing import Any, no_type_check
@@ -71,7 +70,7 @@ def run_traced(front: nn.Module, trunk: nn.Module, x: Tensor) -> Tensor:
 
 
 def _splits(front: nn.Module, first: nn.Module) -> bool:
-    """Say whether nothing but the product itself happens between front and first layer."""
+    """Return whether nothing but the product happens between front and first layer."""
     plain = type(first) is nn.Linear or hasattr(first, "multiply_apart")
     hooked = any((*m._forward_hooks, *m._forward_pre_hooks) for m in (front, first))
     return type(front) is LearnedFourierFeatures and front.concat_input and plain and not hooked

@@ -28,10 +28,10 @@ def match_width(
 ) -> int:
     """Return the width that makes a baseline as large as ``network``.
 
-    For a network or its config: the first hidden width of an MLP with one hidden layer more (none
-    more if there is no front), as ``lff.MLP(..., first_dim=...)`` takes it.  For a pixel encoder:
-    the channels of the 1x1 convolution that stands in the front's place, so that front plus first
-    convolution are equal.  A config alone does not know its input, so it needs ``in_features`` (the
+    For a network or its config: the first hidden width of an MLP with one hidden layer more (as
+    many without a front), as ``lff.MLP(..., first_dim=...)`` takes it.  For a pixel encoder: the
+    channels of the 1x1 convolution that replaces the front, so that front plus first convolution
+    are equal.  A config alone does not know its input, so it needs ``in_features`` (the
     image's channels for an encoder) and, for networks, ``out_features``.
 
     >>> from lff import LFF

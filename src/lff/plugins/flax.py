@@ -90,7 +90,7 @@ class FourierCritic(nn.Module):
 
 
 class FourierVectorCritic(nn.Module):
-    """SBX's vector of critics, each with a B and weights of its own."""
+    """SBX's vector of critics, each with separate B and weights."""
 
     fourier: Fourier
     net_arch: Sequence[int]
@@ -139,7 +139,7 @@ class LFFSACPolicy(SACPolicy):
     """SBX's policy of SAC: B acts on s in the actor and on (s, a) in each critic.
 
     ``policy_kwargs`` are SBX's and ``fourier``, a dict of the fields of :class:`lff.Fourier`, and
-    ``networks``: where the front stands ("both", "critic", "actor").
+    ``networks``: those with the front ("both", "critic", "actor").
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Stable-Baselines3: its own policies with learned Fourier features before the first layer.
+"""Stable-Baselines3: its policies with learned Fourier features before the first layer.
 
 In short::
 
@@ -10,7 +10,7 @@ In short::
 
 A features extractor alone is not the paper here: SB3's critic appends the raw action behind it.
 These policies let SB3 build its networks and put the front before the first Linear of each, so
-that every q(s, a) embeds (s, a) together by a B of its own, before any optimizer exists.  PPO's
+that every q(s, a) embeds (s, a) together by a separate B, before any optimizer exists.  PPO's
 orthogonal initialisation draws every Linear and Conv2d anew and cannot touch B, which is neither.
 The policies of TD3 serve DDPG, too, those of PPO serve A2C.
 """
@@ -44,7 +44,7 @@ from stable_baselines3.td3.policies import TD3Policy
 
 
 class _WithFront(nn.Module):
-    """Constructor of the policies with a front; stands before the host's class."""
+    """Constructor of the policies with a front; a base before the host's class."""
 
     default: ClassVar[Networks] = "both"
     """The networks that get the front unless the user chooses."""
@@ -91,7 +91,7 @@ class _OffPolicy(_WithFront):
     def make_critic(
         self, features_extractor: BaseFeaturesExtractor | None = None
     ) -> ContinuousCritic:
-        """Return SB3's critics, each behind a front of its own on (s, a)."""
+        """Return SB3's critics, each behind a separate front on (s, a)."""
         critic: ContinuousCritic = super().make_critic(features_extractor)  # type: ignore[misc]
         for network in critic.q_networks:
             self._embed("critic", network, "net_arch of the critic")  # type: ignore[arg-type]
@@ -102,7 +102,7 @@ class LFFSACPolicy(_OffPolicy, SACPolicy):
     """SAC's policy: B acts on s in the actor and on (s, a) in each critic.
 
     ``policy_kwargs`` are SB3's and ``fourier``, a dict of the fields of :class:`lff.Fourier`, and
-    ``networks``: where the front stands ("both", "critic", "actor").
+    ``networks``: those with the front ("both", "critic", "actor").
     """
 
     def make_actor(self, features_extractor: BaseFeaturesExtractor | None = None) -> SACActor:
@@ -140,7 +140,7 @@ class LFFPPOPolicy(_WithFront, ActorCriticPolicy):
 
 
 class LFFDQNPolicy(_WithFront, DQNPolicy):
-    """DQN's policy: B acts on s; each action has an output of its own."""
+    """DQN's policy: B acts on s; each action has an output."""
 
     def make_q_net(self) -> QNetwork:
         """Return SB3's network, its first layer behind the front."""
@@ -171,12 +171,12 @@ class FourierNatureCNN(NatureCNN):
 
 
 class _OnPixels(nn.Module):
-    """Constructor of the policies from images; stands before the host's class."""
+    """Constructor of the policies from images; a base before the host's class."""
 
     hidden: ClassVar[tuple[int, ...]] = ()
     """Layers of SB3's CnnPolicy behind its convolutions."""
     critics_apart: ClassVar[bool] = False
-    """Whether the critics must have an encoder of their own."""
+    """Whether the critics must have a separate encoder."""
 
     def __init__(
         self,

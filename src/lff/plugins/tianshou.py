@@ -88,7 +88,7 @@ class FourierActorFactory(ActorFactory):
 class FourierCriticFactory(CriticFactory):
     """Tianshou's default critics behind the front, on (s, a) where they take actions.
 
-    For ``with_critic_factory`` or ``with_common_critic_factory``, which gives each critic its own.
+    For ``with_critic_factory`` or ``with_common_critic_factory``; each critic gets a separate B.
     """
 
     def __init__(

@@ -6,9 +6,9 @@ In short::
     actor = make_actor(net, env.action_spec, obs_dim=3)
     loss = SACLoss(actor, make_critics(net, obs_dim=3, action_dim=1), num_qvalue_nets=2)
 
-The critics are a list, each drawn on its own: given one module, TorchRL's losses draw every
+The critics are a list, each drawn separately: given one module, TorchRL's losses draw every
 parameter of its copies anew, uniformly between its smallest and largest entry, and σ is gone.  The
-losses run the critics under ``vmap`` and may be compiled; the layer has no branch on its values.
+losses run the critics under ``vmap`` and may be compiled; the layer does not branch on values.
 """
 
 import copy
@@ -81,7 +81,7 @@ def make_critics(
 ) -> list[ValueOperator]:
     """Return ``count`` critics q(s, a) for ``SACLoss(qvalue_network=…, num_qvalue_nets=count)``.
 
-    Each embeds (s, a) together by a B of its own; a list, so that the loss stacks them as they are.
+    Each embeds (s, a) together by a separate B; a list, so that the loss stacks them as they are.
     """
     width = check_size("obs_dim", obs_dim) + check_size("action_dim", action_dim)
     return [

@@ -1,9 +1,9 @@
-"""B by a rule of its own: another learning rate, another decay, a spring to where it started.
+"""Update rule of B: learning rate, decay, and a spring to its start.
 
     L <- L + κ‖B - B₀‖²,    so that 2κ(B - B₀) is added to the gradient
 
 Adam moves every entry by about lr per step, whatever σ is, so that below σ ≈ 0.01 it is the
-learning rate of B and not σ that decides how fast the waves grow.  A frozen B has no rule.
+learning rate of B and not σ that decides how fast the waves grow.  A frozen B is not updated.
 """
 
 from dataclasses import dataclass, replace

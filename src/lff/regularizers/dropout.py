@@ -3,8 +3,8 @@
     y = m ⊙ x,    m = 0 with probability p, else 1/(1 - p)
 
 A mask is an input of the update, as noise is: the update stays a pure function, and a run can be
-resumed bit for bit.  A network that is given no mask drops nothing, so that acting, evaluation and
-export are right without anybody having to switch a mode.  The waves of a Fourier front are not
+resumed bit for bit.  A network without a mask drops nothing, so that acting, evaluation and
+export need not switch a mode.  The waves of a Fourier front are not
 dropped: "every nonlinearity in the MLP" (the paper) is read as the trunk.
 """
 
@@ -30,7 +30,7 @@ class Dropout(Regularizer):
     p: Annotated[float, Interval("(0, 1)", "use 0.05, or leave dropout out")] = 0.05
     """Probability that a unit is dropped."""
     in_targets: bool = True
-    """Drop in the bootstrap too, in the next action as in the target critics, with own masks."""
+    """Drop in the bootstrap too, in next action and target critics, with separate masks."""
     when_acting: bool = False
     """Drop in the actor while acting and in evaluation: a bug that the paper's runs may have had,
     since their starting code base never switches dropout off."""
@@ -73,7 +73,7 @@ def draw_masks(
 ) -> dict[str, Tensor]:
     """Draw the masks of one pass through a network, by the names of the buffers they replace.
 
-    A network without dropout gives none, and takes nothing from the generator.
+    A network without dropout returns none, and draws nothing from the generator.
     """
     members = members_of(network)
     axes = batch if members is None else (members, *batch)
@@ -87,11 +87,13 @@ def draw_masks(
 
 def dropout_of(regularizers: Sequence[Regularizer]) -> dict[Role, Dropout]:
     """Return the dropout of each network that has one."""
-    found: dict[Role, Dropout] = {}
-    for regularizer in regularizers:
-        if isinstance(regularizer, Dropout):
-            found |= {role: regularizer for role in ROLES if regularizer.works_on(role)}
-    return found
+    return {
+        role: regularizer
+        for regularizer in regularizers
+        if isinstance(regularizer, Dropout)
+        for role in ROLES
+        if regularizer.works_on(role)
+    }
 
 
 def update_masks(

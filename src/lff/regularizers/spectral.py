@@ -5,7 +5,7 @@
 σ(W) is the largest singular value; one power iteration per update keeps u and v near its singular
 vectors, which count as constants in the gradient, as is usual.  "Second-to-last layer" (the paper,
 after Gogianu et al., 2021) is the last hidden one; the norm is always 1.  The target network has
-vectors of its own.  The weight under training is W: decay acts on it, not on W̄.
+separate vectors.  The weight under training is W: decay acts on it, not on W̄.
 """
 
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ class SpectralLinear(LinearLike):
     def __init__(
         self, linear: nn.Linear | StackedLinear, *, generator: torch.Generator | None = None
     ) -> None:
-        """Take over the layer's parameters; draw u and v and let them settle."""
+        """Take over the layer's parameters; draw u and v and iterate until they converge."""
         super().__init__()
         self.weight, self.bias = linear.weight, linear.bias
         with torch.no_grad():

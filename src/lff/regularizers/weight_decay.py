@@ -6,7 +6,7 @@
 
 The paper names values from 1e-3 down to 1e-5 but not the form; "l2" is what a code base with
 ``torch.optim.Adam`` has at hand.  Biases and layer norms' scales and shifts are decayed too, as
-torch's optimizers do, unless ``biases`` is False.  B has a rule of its own.
+torch's optimizers do, unless ``biases`` is False.  B has a separate rule.
 """
 
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ class WeightDecay(Regularizer):
     coefficient: Annotated[float, NonNegative("use 1e-4")] = 1e-4
     """λ (the paper searches 1e-3, 3e-4, 1e-4, 1e-5)."""
     kind: DecayKind = "l2"
-    """Coupled (Adam's own), decoupled (AdamW) or L1."""
+    """Coupled (Adam's), decoupled (AdamW) or L1."""
     biases: bool = True
     """Decay biases, and scales and shifts of layer norms, as well."""
 

@@ -33,7 +33,7 @@ class QNetwork(nn.Module):
 
 
 class Actor(nn.Module):
-    """The policy; actions are in [-1, 1], as HalfCheetah's are."""
+    """The policy; actions are in [-1, 1]."""
 
     def __init__(self, obs_dim: int, action_dim: int, width: int) -> None:
         super().__init__()
@@ -121,14 +121,14 @@ def descend(optimizer, loss):
     optimizer.step()
 
 
-def train(tick, *, compiled: bool) -> None:
-    """Run the loop until ``tick`` ends it."""
+def train(tick, *, compiled: bool, make_env, width: int = 256, batch: int = BATCH) -> None:
+    """Run the loop until ``tick`` ends it; actions of the task are in [-1, 1]."""
     envs = SyncVectorEnv(
-        [lambda: gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.make("HalfCheetah-v5"))],
+        [lambda: gymnasium.wrappers.RecordEpisodeStatistics(make_env())],
         autoreset_mode=AutoresetMode.SAME_STEP,
     )
     obs_space, action_space = envs.single_observation_space, envs.single_action_space
-    agent = Agent(obs_space.shape[0], action_space.shape[0], compiled=compiled)
+    agent = Agent(obs_space.shape[0], action_space.shape[0], width=width, compiled=compiled)
     alpha = torch.ones(1) if compiled else 1.0
     stored = Box(-np.inf, np.inf, obs_space.shape, np.float32)
     buffer = ReplayBuffer(1_000_000, stored, action_space, "cpu", handle_timeout_termination=False)
@@ -147,7 +147,7 @@ def train(tick, *, compiled: bool) -> None:
         buffer.add(obs, real_next_obs, actions, rewards, terminated, infos)
         obs = next_obs
         if step > STARTS:
-            data = buffer.sample(BATCH)
+            data = buffer.sample(batch)
             alpha = agent.update(data, alpha)
         step += 1
         tick()

@@ -11,8 +11,13 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+"""What a rate is by: processor time, over all threads, is the fairer one on a busy machine."""
 
-def turns(*, ready_after: int) -> Callable[[], None]:
+
+def turns(
+    *, ready_after: int, clock: Callable[[], float] = time.perf_counter
+) -> Callable[[], None]:
     """Return what a loop calls after every step; the first ``ready_after`` steps are warm-up."""
     steps, start, end = -ready_after, 0.0, float("inf")
 
@@ -22,12 +27,12 @@ def turns(*, ready_after: int) -> Callable[[], None]:
         now = time.perf_counter()
         if steps < 0 or (steps > 0 and now < end):
             return
-        print("slice", steps / (now - start), flush=True)
+        print("slice", steps / (clock() - start), flush=True)
         line = sys.stdin.readline()
         if not line.strip():
             raise SystemExit
-        steps, start = 0, time.perf_counter()
-        end = start + float(line)
+        steps, start = 0, clock()
+        end = time.perf_counter() + float(line)
 
     return tick
 

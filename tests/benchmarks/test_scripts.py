@@ -20,9 +20,10 @@ def run(script, *arguments):
 
 
 def test_peers_take_turns():
-    options = ("--threads", "1", "--eager", "--peers", "sb3")
+    options = ("--sizes", "64", "--clock", "cpu", "--eager", "--peers", "sb3")
     found = run("sac_peers", "--seconds", "0.1", *options)
-    check_peers(found, {"sb3"})
+    check_peers(found, {"sb3_64"}, ours="lff_64")
+    assert found["threads"] == {"64": 1}
 
 
 @pytest.mark.system
@@ -32,11 +33,11 @@ def test_peers_of_ppo_take_turns():
     check_peers(found, {"sb3", "cleanrl"})
 
 
-def check_peers(found, names):
+def check_peers(found, names, *, ours="lff"):
     rates = found["steps_per_second"]
-    assert found["ratios"].keys() == names == rates.keys() - {"lff"}
+    assert found["ratios"].keys() == names == rates.keys() - {ours}
     for name, speed in found["ratios"].items():  # one round: its ratio is that of the rates
-        assert speed == pytest.approx(rates["lff"] / rates[name], rel=0.1)
+        assert speed == pytest.approx(rates[ours] / rates[name], rel=0.1)
 
 
 def test_the_update_and_the_overhead_are_measured():
@@ -138,5 +139,7 @@ def test_pictures_are_measured():
 @pytest.mark.system
 def test_all_peers_take_turns_compiled():
     require("g++", package="g++")
-    found = run("sac_peers", "--seconds", "0.1", "--threads", "1")
-    check_peers(found, {"sb3", "sbx", "cleanrl", "leanrl"})
+    peers = ("sb3", "sbx", "cleanrl", "leanrl")
+    options = ("--sizes", "256", "--threads", "1", "--peers", *peers)
+    found = run("sac_peers", "--seconds", "0.1", *options)
+    check_peers(found, {f"{peer}_256" for peer in peers}, ours="lff_256")

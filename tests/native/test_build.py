@@ -83,3 +83,17 @@ def test_a_compiler_that_fails_says_so(tmp_path, monkeypatch):
 def test_an_unknown_target_is_refused():
     with pytest.raises(BadInputError, match="x86-64-v3"):
         build.origin_of(header(), "z80")
+
+
+def test_a_library_shows_nothing_but_its_interface():
+    """Two libraries in one process have structs of the same names, which must not be shared."""
+    library = build.cache_dir() / f"{NativeSAC(LFF.build()).key}.so"
+    symbols = subprocess.run(
+        ["nm", "--dynamic", "--defined-only", str(library)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    names = set(symbols[2::3])
+    assert {"lff_new", "lff_update", "lff_act"} <= names
+    assert all(name.startswith("lff_") for name in names), names

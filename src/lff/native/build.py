@@ -33,9 +33,11 @@ FLAGS = (
     "-pthread",
     "-fno-math-errno",
     "-ffp-contract=fast",
+    "-fvisibility=hidden",
     "-Wno-psabi",
 )
-"""No -ffast-math: NaN and infinity must come through."""
+"""No -ffast-math: NaN and infinity must come through.  Symbols are hidden because two libraries in
+one process have structs of the same names and other sizes."""
 OTHERS_MAY_WRITE = 0o022
 LONGEST_BUILD = 600
 

@@ -35,7 +35,7 @@ double sum_of(const std::vector<float>& values) {
 
 int main(int argc, char** argv) {
   using namespace lff;
-  const int updates = argc > 1 ? std::atoi(argv[1]) : 3, rows = 3 * batch;
+  const int updates = argc > 1 ? std::atoi(argv[1]) : 3, rows = 3 * batch + 7;
   Random random;
   // exactly as long as the tensors are: a sanitizer sees what reads or writes behind them
   std::vector<std::vector<float>> tensors;

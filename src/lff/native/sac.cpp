@@ -446,11 +446,13 @@ void act_some(const Agent& a, const float* obs, const float* noise, float* out) 
 
 // ---------------------------------------------------------------------------------- for ctypes
 
+#define EXPORT __attribute__((visibility("default")))
+
 extern "C" {
 
 // Takes the agent's memory: for each parameter five pointers and five numbers (network.hpp, Slot),
 // then the pointers and numbers below.  Returns null if there is no memory.
-void* lff_new(void** pointers, const double* numbers) {
+EXPORT void* lff_new(void** pointers, const double* numbers) {
   using namespace lff;
   const size_t huge = 1 << 21, size = (sizeof(Agent) + huge - 1) / huge * huge;
   void* memory = std::aligned_alloc(huge, size);
@@ -458,8 +460,7 @@ void* lff_new(void** pointers, const double* numbers) {
 #if defined(MADV_HUGEPAGE)
   madvise(memory, size, MADV_HUGEPAGE);  // fewer misses of the address translation
 #endif
-  std::memset(memory, 0, size);
-  Agent* a = new (memory) Agent;
+  Agent* a = new (memory) Agent();  // all zero
   const auto read = [&](Slot& slot, int) {
     for (float** p : {&slot.value, &slot.first, &slot.second, &slot.start, &slot.target})
       *p = static_cast<float*>(*pointers++);
@@ -483,13 +484,13 @@ void* lff_new(void** pointers, const double* numbers) {
   return a;
 }
 
-void lff_free(void* agent) {
+EXPORT void lff_free(void* agent) {
   static_cast<lff::Agent*>(agent)->~Agent();
   std::free(agent);
 }
 
 // How many pointers and numbers `lff_new` reads.
-void lff_expects(int* counts) {
+EXPORT void lff_expects(int* counts) {
   int slots = 0;
   lff::Params<lff::Actor>{}.each([&](lff::Slot&, int) { ++slots; });
   lff::Params<lff::Critic>{}.each([&](lff::Slot&, int) { ++slots; });
@@ -498,7 +499,7 @@ void lff_expects(int* counts) {
 }
 
 // Returns 1, and does nothing, if an index is not a row of the replay.
-int lff_update(void* agent, const lff::Replay* replay, const int64_t* index, const lff::Noise* noise, int actor,
+EXPORT int lff_update(void* agent, const lff::Replay* replay, const int64_t* index, const lff::Noise* noise, int actor,
                float* out) {
   for (int i = 0; i < lff::batch; ++i)
     if (index[i] < 0 || index[i] >= replay->rows) return 1;
@@ -507,7 +508,7 @@ int lff_update(void* agent, const lff::Replay* replay, const int64_t* index, con
 }
 
 // Actions of `rows` observations; without noise the mean.
-void lff_act(const void* agent, const float* obs, const float* noise, float* out, int rows) {
+EXPORT void lff_act(const void* agent, const float* obs, const float* noise, float* out, int rows) {
   const auto& a = *static_cast<const lff::Agent*>(agent);
   const auto at = [&](int row) { return noise ? noise + (size_t)row * lff::actions : nullptr; };
   int row = 0;
@@ -518,7 +519,7 @@ void lff_act(const void* agent, const float* obs, const float* noise, float* out
 }
 
 // For tests: sine, cosine, tanh and exp of n numbers, n a multiple of 16.
-void lff_functions(const float* x, float* sine, float* cosine, float* tangent, float* exponential, int n) {
+EXPORT void lff_functions(const float* x, float* sine, float* cosine, float* tangent, float* exponential, int n) {
   using namespace lff;
   for (int i = 0; i < n; i += lanes) {
     Vec s, c;

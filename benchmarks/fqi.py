@@ -19,7 +19,7 @@ from turns import median_and_quartiles
 from lff import Fourier, MLPTrunk, NetConfig
 from lff.nn import matched_mlp
 from lff.tabular import FQI, FQIConfig, grid16_smooth
-from lff.training.compiling import compile_update
+from lff.training.compile import compile_update
 
 GOAL, SEEDS = 2.5, range(5)
 

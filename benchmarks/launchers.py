@@ -103,21 +103,19 @@ def training_jobs(steps: int, first_seed: int) -> list[object]:
     from lff.algos import SACConfig
     from lff.experiments.jobs.training import TrainJob
     from lff.nn import Fourier, MLPTrunk, NetConfig
-    from lff.training import TrainConfig
+    from lff.training import RunConfig, Schedule
 
     net = NetConfig(Fourier(fourier_dim=32, sigma=0.1), MLPTrunk((64, 64)))
-    algo = SACConfig(actor=net, critic=net, batch_size=64)
+    algo = SACConfig(actor=net, critic=net, batch_size=64, warmup_steps=min(500, steps))
+    schedule = Schedule(eval_every=steps, eval_episodes=1, checkpoint_every=steps)
     return [
         TrainJob(
-            TrainConfig(
+            RunConfig(
                 env="dmc/cartpole-swingup",
                 algo=algo,
                 steps=steps,
                 seed=first_seed + number,
-                warmup_steps=min(500, steps),
-                eval_every=steps,
-                eval_episodes=1,
-                checkpoint_every=steps,
+                schedule=schedule,
             ),
             reference_episodes=1,
         )

@@ -1,4 +1,4 @@
-"""How fast is a batch of augmented pictures, and what memory does its replay take?
+"""How fast is a batch of augmented images, and what memory does its replay take?
 
     python benchmarks/pixel_batches.py [--rounds 31] [--capacity 2000]
 
@@ -30,14 +30,15 @@ SETTINGS: dict[str, tuple[int, int, Augmentation]] = {
     "translate_100": (100, 128, RandomTranslate(size=108)),
     "crop_56": (56, 64, RandomCrop(size=48)),
 }
-"""Side of a picture, batch size, augmentation."""
+"""Side of an image, batch size, augmentation."""
 
 
-def fill(capacity: int, side: int) -> tuple[FrameReplay, Buffer]:
+def fill(capacity: int, side: int, augmentation: Augmentation) -> tuple[FrameReplay, Buffer]:
     """Give both the same episodes of noise."""
     g = np.random.default_rng(0)
-    ours = FrameReplay(capacity, obs_shape=(3 * STACK, side, side), action_dim=ACTIONS)
-    theirs = Buffer(capacity, (3 * STACK, side, side), ACTIONS)
+    shape = (3 * STACK, side, side)
+    ours = FrameReplay(capacity, obs_shape=shape, action_dim=ACTIONS, augmentation=augmentation)
+    theirs = Buffer(capacity, shape, ACTIONS)
     for number in range(capacity):
         if number % EPISODE == 0:
             obs = np.concatenate([g.integers(0, 256, (3, side, side), dtype=np.uint8)] * STACK)
@@ -53,11 +54,11 @@ def fill(capacity: int, side: int) -> tuple[FrameReplay, Buffer]:
 
 def compare(key: str, capacity: int, rounds: int) -> dict[str, tuple[float, list[float]]]:
     side, size, augmentation = SETTINGS[key]
-    ours, theirs = fill(capacity, side)
+    ours, theirs = fill(capacity, side, augmentation)
     generators = [torch.Generator().manual_seed(0) for _ in range(4)]
 
     def ours_batch(generator: torch.Generator = generators[0]) -> Batch:
-        return ours.sample(size, generator, augmentation)
+        return ours.sample(size, generator)
 
     def ours_scaled() -> list[Tensor]:
         batch = ours_batch(generators[1])

@@ -1,6 +1,5 @@
 """Our loop and the RAD-style one, step by step, with the same environment and the same draws."""
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,48 +8,51 @@ import torch
 from pixel_turns import Clocks
 from rad_style import Agent, Buffer, Tensors
 
-from lff.algos import SAC, Noise
-from lff.data import Batch, FrameReplay
+from lff.algos import Spaces
+from lff.algos.base import Exploration
+from lff.algos.sac import Noise
+from lff.data import Batch
 from lff.envs import make
 from lff.envs.dimensions import shapes
-from lff.training.compiling import compile_update
-from lff.training.pixel_presets import PixelPreset, pixel_preset
+from lff.training import RunConfig
+from lff.training.compile import compile_update
+from lff.training.presets import preset
 
 CAPACITY, REPEAT = 2000, 4
-SMALLEST = {"size": 24, "seen_size": 20, "num_filters": 4, "fourier_dim": 8, "hidden_dim": 16}
+CROPPED = {"augmentation": "crop", "cropped_size": 84}
+SMALLEST = {"size": 24, "cropped_size": 20, "num_filters": 4, "fourier_dim": 8, "hidden_dim": 16}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Sizes, and the task."""
+    """A run with the sizes, and the spaces of its task."""
 
-    preset: PixelPreset
-    task: str
-    obs_shape: tuple[int, int, int]
-    action_dim: int
+    run: RunConfig
+    spaces: Spaces
 
     @classmethod
     def of(cls, name: str, task: str) -> "Setting":
-        """Return the sizes by the side of the pictures that the networks see."""
-        paper = PixelPreset(lr=1e-3, batch_size=128)
-        preset = {
+        """Return the sizes by the side of the images that the networks are given."""
+        env = f"dmc-pixels/{task}"
+        paper = preset("paper-table", env).replace(lr=1e-3, batch_size=128, **CROPPED)
+        chosen = {
             "84": paper,
-            "28": pixel_preset("laptop", f"dmc-pixels/{task}"),
-            "20": dataclasses.replace(paper, batch_size=8, **SMALLEST),
+            "28": preset("laptop", env),
+            "20": paper.replace(batch_size=8, **SMALLEST),
         }[name]
-        preset = dataclasses.replace(preset, fast_render=True, action_repeat=REPEAT)
-        obs_shape, action_dim = shapes(f"dmc-pixels/{task}", preset.view)
-        return cls(preset, task, obs_shape, action_dim)
+        run = chosen.replace(fast_render=True, action_repeat=REPEAT).config("lff")
+        return cls(run, Spaces(*shapes(env, run.view)))
 
 
 def random_batch(setting: Setting) -> Batch:
-    """Noise: for the time of an update pictures need show nothing."""
+    """Noise: the time of an update does not depend on what images show."""
     g = torch.Generator().manual_seed(0)
-    size, seen = setting.preset.batch_size, setting.preset.seen_size
-    shape = (size, setting.obs_shape[0], seen, seen)
+    algo, (channels, side, _) = setting.run.algo, setting.spaces.obs
+    size, cropped = algo.batch_size, algo.augmentation.out_size(side)
+    shape = (size, channels, cropped, cropped)
     return Batch(
         obs=torch.randint(256, shape, generator=g, dtype=torch.uint8),
-        action=2 * torch.rand(size, setting.action_dim, generator=g) - 1,
+        action=2 * torch.rand(size, setting.spaces.action, generator=g) - 1,
         reward=torch.rand(size, generator=g),
         next_obs=torch.randint(256, shape, generator=g, dtype=torch.uint8),
         terminated=torch.zeros(size, dtype=torch.bool),
@@ -62,17 +64,15 @@ class Loop:
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
-        self.algo = setting.preset.agent("lff")
+        self.algo = setting.run.algo
         self.streams = torch.Generator().manual_seed(1)
         self.spent: dict[str, list[Clocks]] = {}
         self.env = None
 
     def start(self) -> None:
         """Make the environment and begin an episode."""
-        preset = self.setting.preset
-        self.env = make(
-            f"dmc-pixels/{self.setting.task}", seed=0, action_repeat=REPEAT, view=preset.view
-        )
+        run = self.setting.run
+        self.env = make(run.env, seed=0, action_repeat=REPEAT, view=run.view)
         self.begin()
 
     def begin(self) -> None:
@@ -88,14 +88,14 @@ class Loop:
         return result
 
     def draw_noise(self) -> Noise:
-        size = (2, self.algo.batch_size, self.setting.action_dim)
+        size = (2, self.algo.batch_size, self.setting.spaces.action)
         action, next_action = torch.randn(size, generator=self.streams)
         return Noise(action, next_action, torch.zeros(self.algo.batch_size))
 
     def step_pair(self) -> None:
         """Two steps, the first with an update of the actor."""
         for actor in (True, False):
-            noise = torch.randn(self.setting.action_dim, generator=self.streams)
+            noise = torch.randn(self.setting.spaces.action, generator=self.streams)
             action = self.timed("act", lambda noise=noise: self.act(noise))
             self.move(action)
             batch = self.timed("sample", self.sample)
@@ -118,23 +118,22 @@ class Ours(Loop):
     def __init__(self, setting: Setting, *, compiled: bool) -> None:
         super().__init__(setting)
         g = torch.Generator().manual_seed(0)
-        self.agent = SAC(self.algo, setting.obs_shape, setting.action_dim, generator=g)
+        self.agent = self.algo.build(setting.spaces, generator=g)
         self.update = compile_update(self.agent.update) if compiled else self.agent.update
-        sizes = {"obs_shape": setting.obs_shape, "action_dim": setting.action_dim}
-        self.replay = FrameReplay(CAPACITY, **sizes)
+        self.memory = self.algo.memory(setting.spaces, CAPACITY)
 
     def begin(self) -> None:
         super().begin()
-        self.replay.begin(self.obs)
+        self.memory.begin(self.obs)
 
     def store(self, action, reward, next_obs, *, terminated) -> None:
-        self.replay.add(self.obs, action, reward, next_obs, terminated=terminated)
+        self.memory.add(self.obs, action, reward, next_obs, terminated=terminated)
 
     def act(self, noise: torch.Tensor) -> np.ndarray:
-        return self.agent.act(torch.from_numpy(self.obs), noise).numpy()
+        return self.agent.act(torch.from_numpy(self.obs), Exploration(noise)).numpy()
 
     def sample(self) -> Batch:
-        return self.replay.sample(self.algo.batch_size, self.streams, self.algo.augmentation)
+        return self.memory.sample(self.algo.batch_size, self.streams)
 
     def update_pair(self, batch: Batch) -> None:
         for actor in (True, False):
@@ -146,8 +145,8 @@ class Rad(Loop):
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
-        self.agent = Agent(self.algo, setting.obs_shape, setting.action_dim)
-        self.buffer = Buffer(CAPACITY, setting.obs_shape, setting.action_dim)
+        self.agent = Agent(self.algo, *setting.spaces)
+        self.buffer = Buffer(CAPACITY, *setting.spaces)
 
     def store(self, action, reward, next_obs, *, terminated) -> None:
         self.buffer.add(self.obs, action, reward, next_obs, terminated=terminated)
@@ -178,5 +177,5 @@ def fill(loop: Loop, steps: int) -> None:
     loop.start()
     g = np.random.default_rng(0)
     for _ in range(steps):
-        loop.move(g.uniform(-1, 1, loop.setting.action_dim).astype(np.float32))
+        loop.move(g.uniform(-1, 1, loop.setting.spaces.action).astype(np.float32))
     loop.spent.clear()

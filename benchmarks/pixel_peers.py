@@ -3,7 +3,7 @@
     python benchmarks/pixel_peers.py [--threads 1] [--rounds 9] [--settings 84 28] [--parts ...]
 
 update     two updates, one of them with actor and temperature, on one batch
-step       two steps: act, four frames of cheetah-run and a picture, store, sample, augment, update;
+step       two steps: act, four frames of cheetah-run and an image, store, sample, augment, update;
            ``fast_render`` on both sides
 breakdown  shares of our step, and of one forward and backward pass of the critics
 memory     the highest resident memory of two updates above what was there before them
@@ -68,7 +68,7 @@ def loops(setting: Setting, *, compiled: bool) -> tuple[Ours, Rad]:
     ours, rad = Ours(setting, compiled=compiled), Rad(setting)
     rad.agent.load(ours.agent)
     for loop in (ours, rad):
-        fill(loop, FILLED * setting.preset.batch_size)
+        fill(loop, FILLED * setting.run.algo.batch_size)
     return ours, rad
 
 

@@ -10,7 +10,7 @@ from pixel_turns import take_turns
 from torch import Tensor
 from torch.func import functional_call, grad
 
-from lff.algos.sac_losses import critic_loss
+from lff.algos.sac import critic_loss
 
 
 def step_shares(*loops: Loop) -> dict[str, dict[str, float]]:
@@ -22,8 +22,8 @@ def step_shares(*loops: Loop) -> dict[str, dict[str, float]]:
             part: round(1e3 * statistics.mean(t.cpu for t in times[2:]), 2)
             for part, times in loop.spent.items()
         }
-        told = ", ".join(f"{part} {ms:.1f}" for part, ms in found[name].items())
-        print(f"  ms of a step, {name}: {told}", flush=True)
+        text = ", ".join(f"{part} {ms:.1f}" for part, ms in found[name].items())
+        print(f"  ms of a step, {name}: {text}", flush=True)
     return found
 
 
@@ -34,19 +34,20 @@ def pass_shares(loop: Ours, *, rounds: int) -> dict[str, float]:
     target's move.
     """
     agent, batch = loop.agent, random_batch(loop.setting)
-    encoder = agent.critic.encoder
+    critics = agent.critics
+    encoder = critics.encoder
     first, *later = encoder.convolutions
     stages: dict[str, Callable[[Tensor], Tensor]] = {"embedding": encoder.front}
     stages["first convolution"] = lambda x: first(encoder.front(x))
     stages["later convolutions"] = lambda x: _run(later, first(encoder.front(x)))
     scaled = encoder._scale(batch.obs)
-    parameters = dict(agent.critic.named_parameters())
+    parameters = dict(critics.named_parameters())
 
     def gradient(stage: Callable[[Tensor], Tensor]) -> Callable[[], object]:
         class Whole(torch.nn.Module):
             def __init__(self) -> None:
                 super().__init__()
-                self.critic = agent.critic
+                self.critic = critics
 
             def forward(self) -> Tensor:
                 return stage(scaled).mean()
@@ -59,16 +60,16 @@ def pass_shares(loop: Ours, *, rounds: int) -> dict[str, float]:
     target_q = torch.zeros(len(batch.reward))
 
     def all_of_it(p: dict[str, Tensor]) -> Tensor:
-        q = functional_call(agent.critic, p, (scaled, batch.action))
+        q = functional_call(critics, p, (scaled, batch.action))
         return critic_loss(q.squeeze(-1), target_q)
 
     runs["heads"] = lambda: grad(all_of_it)(parameters)
     slopes = {name: torch.zeros_like(p) for name, p in parameters.items()}
 
     def optimize() -> None:
-        agent.critic_adam.step(slopes)
-        for follower in agent._followers.values():
-            follower.move()
+        agent.critic.adam.step(slopes)
+        for average in agent._averages.values():
+            average.move()
 
     runs["optimizer"] = optimize
     with torch.no_grad():
@@ -79,8 +80,8 @@ def pass_shares(loop: Ours, *, rounds: int) -> dict[str, float]:
         found[name] = round(total if name == "optimizer" else total - before, 2)
         before = total
     whole = math.fsum(found.values())
-    told = ", ".join(f"{name} {ms:.1f} ({ms / whole:.0%})" for name, ms in found.items())
-    print(f"  ms of a pass, eager: {told}", flush=True)
+    text = ", ".join(f"{name} {ms:.1f} ({ms / whole:.0%})" for name, ms in found.items())
+    print(f"  ms of a pass, eager: {text}", flush=True)
     return found
 
 

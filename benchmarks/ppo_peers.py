@@ -37,18 +37,17 @@ def run_lff(*, threads: int, compiled: bool) -> None:
     """Train as ``lff train ppo`` does: checkpoints, metrics, finite checks and all."""
     from lff.algos import PPOConfig
     from lff.nn import MLPTrunk, NetConfig
-    from lff.training import PPOTrainConfig, train
+    from lff.training import Compute, RunConfig, Schedule, train
 
     net = NetConfig(trunk=MLPTrunk(hidden=(WIDTH, WIDTH), activation="tanh"))
-    config = PPOTrainConfig(
+    config = RunConfig(
         env=f"gym/{TASK}",
         algo=PPOConfig(
             actor=net, critic=net, rollout_steps=ROLLOUT, batch_size=BATCH, epochs=EPOCHS
         ),
         steps=10_000_000,
-        compile=compiled,
-        threads=threads,
-        eval_every=10_000_000,  # the peers do not evaluate
+        schedule=Schedule(eval_every=10_000_000),  # the peers do not evaluate
+        compute=Compute(compile="graph" if compiled else "off", threads=threads),
     )
     tick = by_rollouts()
     with tempfile.TemporaryDirectory() as folder:

@@ -18,7 +18,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lff.algos import SAC, SACConfig
+from lff.algos import PixelSACConfig
+from lff.algos.sac_pixels import PixelSAC
 from lff.data import RandomCrop, RandomTranslate
 from lff.nn import Conv1x1, Fourier2d, PixelCritic, PixelEncoderConfig, PixelHead
 from lff.regularizers import WeightDecay
@@ -146,7 +147,7 @@ def mlp(width: int, hidden: tuple[int, ...], out: int) -> nn.Sequential:
 
 
 class Actor(nn.Module):
-    def __init__(self, config: SACConfig, channels: int, size: int, action_dim: int) -> None:
+    def __init__(self, config: PixelSACConfig, channels: int, size: int, action_dim: int) -> None:
         super().__init__()
         self.log_std_min = config.log_std_min
         self.encoder = Encoder(config.encoder, channels, size)
@@ -167,7 +168,7 @@ class Actor(nn.Module):
 
 
 class Critic(nn.Module):
-    def __init__(self, config: SACConfig, channels: int, size: int, action_dim: int) -> None:
+    def __init__(self, config: PixelSACConfig, channels: int, size: int, action_dim: int) -> None:
         super().__init__()
         self.encoder = Encoder(config.encoder, channels, size)
         width, hidden = config.encoder.feature_dim + action_dim, config.critic.trunk.hidden
@@ -181,7 +182,9 @@ class Critic(nn.Module):
 class Agent:
     """Networks, optimizers and one update."""
 
-    def __init__(self, config: SACConfig, obs_shape: tuple[int, int, int], action_dim: int) -> None:
+    def __init__(
+        self, config: PixelSACConfig, obs_shape: tuple[int, int, int], action_dim: int
+    ) -> None:
         self.config, self.target_entropy, self.step = config, -float(action_dim), 0
         self.floor = FLOOR
         self.channels, side = obs_shape[0], config.augmentation.out_size(obs_shape[1])
@@ -206,18 +209,18 @@ class Agent:
             groups.append({"params": basis})
         return torch.optim.Adam(groups, lr=lr)
 
-    def load(self, agent: SAC) -> None:
+    def load(self, agent: PixelSAC) -> None:
         """Take over the weights, targets and temperature of an agent of ours."""
-        copy_networks(self, agent.actor, agent.critic)
-        target = copy.deepcopy(agent.critic)
-        target.load_state_dict(agent._target, strict=False)
+        copy_networks(self, agent.networks["actor"], agent.critics)
+        target = copy.deepcopy(agent.critics)
+        target.load_state_dict(agent.target, strict=False)
         copy_critic(self.target, target)
         with torch.no_grad():
-            self.log_alpha.copy_(agent.log_alpha)
+            self.log_alpha.copy_(agent.alpha.log_alpha)
 
     def act(self, obs: np.ndarray, noise: Tensor | None = None) -> np.ndarray:
         """Return a sampled action for one observation of the environment, or the mean."""
-        obs = self.config.augmentation.settle(obs)
+        obs = self.config.augmentation.center(obs)
         with torch.no_grad():
             x = torch.FloatTensor(obs).unsqueeze(0)
             action, _ = self.actor(x, None if noise is None else noise[None])
@@ -278,12 +281,12 @@ def copy_networks(theirs: Agent, actor: PixelHead, critic: PixelCritic) -> None:
 @torch.no_grad()
 def copy_critic(theirs: Critic, critic: PixelCritic) -> None:
     """Give one critic of a peer's the tensors of ours."""
-    encoder, built = theirs.encoder, critic.encoder
+    encoder, source = theirs.encoder, critic.encoder
     if encoder.waves:
-        encoder.front.weight.copy_(built.front.B[:, :, None, None])
+        encoder.front.weight.copy_(source.front.B[:, :, None, None])
     elif encoder.front is not None:
-        encoder.front.load_state_dict(built.front.conv.state_dict())
-    convs = [layer for layer in built.convolutions if isinstance(layer, nn.Conv2d)]
+        encoder.front.load_state_dict(source.front.conv.state_dict())
+    convs = [layer for layer in source.convolutions if isinstance(layer, nn.Conv2d)]
     for conv, ours in zip(encoder.convs, convs, strict=True):
         conv.load_state_dict(ours.state_dict())
     _copy_head(encoder, critic.head)

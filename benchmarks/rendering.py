@@ -4,7 +4,7 @@
 
 Both draw the same moment of one of the paper's tasks, 20 random actions after its start, through
 the same camera; they take turns.  A ratio is the time of the faithful one over that of the fast
-one; "difference" is the mean of |fast - faithful| over the picture, of 255.  The last line is one
+one; "difference" is the mean of |fast - faithful| over the image, of 255.  The last line is one
 JSON object.
 """
 
@@ -22,7 +22,7 @@ KINDS = {"fast": True, "faithful": False}
 
 
 def environments(task, size):
-    """Return the two at the same moment of the same episode, and how their pictures differ."""
+    """Return the two at the same moment of the same episode, and how their images differ."""
     envs = {
         kind: make(
             f"dmc-pixels/{task}", seed=0, view=PixelView(size=size, frame_stack=1, fast_render=fast)
@@ -32,8 +32,8 @@ def environments(task, size):
     for env in envs.values():
         env.reset()
     for action in np.random.default_rng(0).uniform(-1, 1, (20, *env.action_space.shape)):
-        pictures = {kind: env.step(action)[0].astype(float) for kind, env in envs.items()}
-    return envs, float(np.abs(pictures["fast"] - pictures["faithful"]).mean())
+        images = {kind: env.step(action)[0].astype(float) for kind, env in envs.items()}
+    return envs, float(np.abs(images["fast"] - images["faithful"]).mean())
 
 
 def main():

@@ -63,19 +63,18 @@ def run_lff(size: Size, start: Callable[..., Callable[[], None]], *, compiled: b
     """Train as ``lff train`` does: checkpoints, metrics, finite checks and all."""
     from lff.algos import SACConfig
     from lff.nn import MLPTrunk, NetConfig
-    from lff.training import TrainConfig, train
+    from lff.training import Compute, RunConfig, Schedule, train
 
     net = NetConfig(trunk=MLPTrunk(hidden=(size.width, size.width)))
     rates = {"actor_lr": 3e-4, "critic_lr": 3e-4}
-    config = TrainConfig(
+    config = RunConfig(
         env=f"gym/{size.task}",
         algo=SACConfig(actor=net, critic=net, batch_size=size.batch, **rates),
         steps=1_000_000,
-        compile=compiled,
-        threads=size.threads,
-        eval_every=1_000_000,  # the peers do not evaluate
+        schedule=Schedule(eval_every=1_000_000),  # the peers do not evaluate
+        compute=Compute(compile="graph" if compiled else "off", threads=size.threads),
     )
-    tick = start(ready_after=config.warmup_steps + 50)
+    tick = start(ready_after=config.algo.warmup_steps + 50)
     with tempfile.TemporaryDirectory() as folder:
         train(config, directory=folder, watch=lambda _run, event: event == "step" and tick())
 

@@ -21,15 +21,18 @@ from authors_style import Agent
 from interleaved import measure, ratio
 from turns import median_and_quartiles
 
-from lff.algos import SAC, SACConfig
+from lff.algos import SAC, SACConfig, Spaces
 from lff.data import Batch
 from lff.nn import Fourier, MLPTrunk, NetConfig
-from lff.training import OffPolicyRun, TrainConfig, preset, sac_config, train
-from lff.training.compiling import compile_update
+from lff.training import Compute, Loop, train
+from lff.training.compile import compile_update
+from lff.training.presets import preset
 
 OBS, ACTION = 17, 6
 SPEED_GOAL, PEAK_GOALS, OVERHEAD_GOAL = 2.5, {256: 0.6, 1024: 0.8}, 0.02
 PRODUCT_SIZES = (512, 1024, 2048)
+METRICS = 7
+"""Of one update."""
 
 
 def lff_config(size: int) -> SACConfig:
@@ -55,7 +58,7 @@ def least_work(agent: SAC, batch: int) -> int:
     """
     critic, actor = (
         sum(p.numel() for name, p in net.named_parameters() if "bias" not in name)
-        for net in (agent.critic, agent.actor)
+        for net in (agent.networks["critic"], agent.networks["actor"])
     )
     return 2 * batch * (6 * critic + 4 * actor)
 
@@ -70,8 +73,9 @@ def update_speeds(size: int, *, rounds: int, compiled: bool) -> dict[str, float]
     torch.compiler.reset()
     g = torch.Generator().manual_seed(0)
     config = lff_config(size)
-    ours, theirs = SAC(config, OBS, ACTION, generator=g), Agent(config, OBS, ACTION)
-    batch, noise = draw_batch(size, g), ours.draw_noise(g)
+    ours = config.build(Spaces((OBS,), ACTION), generator=g)
+    theirs = Agent(config, OBS, ACTION)
+    batch, noise = draw_batch(size, g), ours.draw(g, size)
     update = compile_update(ours.update) if compiled else ours.update
     runs = {"ours": lambda: update(batch, noise), "theirs": lambda: theirs.update(batch, noise)}
     runs |= {f"product {n}": product(n) for n in PRODUCT_SIZES}
@@ -114,31 +118,28 @@ def overhead(*, steps: int, compiled: bool) -> dict[str, float]:
     The run lasts one period of its checkpoints, so that the one measured holds what a real one
     does.  Shares refer to steps with an update: those before the first are cheap.
     """
-    task = "dmc/cheetah-run"
-    sizes = {"obs_dim": OBS, "action_dim": ACTION}
-    config = TrainConfig(
-        env=task,
-        algo=sac_config(preset("laptop", task), actor="lff", critic="lff", **sizes),
+    laptop = preset("laptop", "dmc/cheetah-run").replace(
         steps=steps + 1,
         warmup_steps=steps // 2,
         checkpoint_every=steps,
         eval_episodes=1,
-        compile=compiled,
+        compute=Compute(compile="graph" if compiled else "off"),
     )
+    config = laptop.config()
     clock, begin, last = Clock(), steps // 2 + 50, dict[str, float]()
 
-    def watch(run: OffPolicyRun, event: str) -> None:
+    def watch(run: Loop, event: str) -> None:
         if event != "step":
             return
-        if run.at.env_step == begin:
+        if run.progress.env_step == begin:
             for name in ("_save", "_check_finite"):
                 clock.time(run, name)
             last["start"] = time.perf_counter()
-        elif run.at.env_step == steps:
+        elif run.progress.env_step == steps:
             seconds = time.perf_counter() - last["start"] - clock.spent["_save"]
             last["step"] = seconds / (steps - begin)
             last["checkpoint"] = clock.spent["_save"]
-            last["checks"] = clock.spent["_check_finite"] / (steps - begin) + loss_check(run)
+            last["checks"] = clock.spent["_check_finite"] / (steps - begin) + loss_check()
 
     with tempfile.TemporaryDirectory() as folder:
         train(config, directory=folder, watch=watch)
@@ -149,13 +150,13 @@ def overhead(*, steps: int, compiled: bool) -> dict[str, float]:
     }
 
 
-def loss_check(run: OffPolicyRun) -> float:
+def loss_check() -> float:
     """Return the seconds that looking at the losses and the action takes each step."""
-    losses, action = run._metrics, np.zeros(ACTION, np.float32)
+    metrics, action = [torch.zeros(()) for _ in range(METRICS)], np.zeros(ACTION, np.float32)
 
     def look() -> bool:
-        loss = (losses["train/critic_loss"] + losses["train/actor_loss"]).item()
-        return math.isfinite(loss) and bool(np.isfinite(action).all())
+        values = torch.stack(metrics).tolist()
+        return all(map(math.isfinite, values)) and bool(np.isfinite(action).all())
 
     return min(timeit.repeat(look, number=200, repeat=5)) / 200
 

@@ -17,19 +17,14 @@ GOAL = 1.8
 
 
 def run_child(seed: int, *, compiled: bool) -> None:
-    from lff.training import TrainConfig, preset, sac_config, train
+    from lff.training import Compute, train
+    from lff.training.presets import preset
 
-    task = "dmc/cheetah-run"
-    sizes = {"obs_dim": 17, "action_dim": 6}
-    config = TrainConfig(
-        env=task,
-        algo=sac_config(preset("laptop", task), actor="lff", critic="lff", **sizes),
-        steps=1_000_000,
-        seed=seed,
-        compile=compiled,
-        eval_every=1_000_000,
-    )
-    tick = turns(ready_after=config.warmup_steps + 50)
+    laptop = preset("laptop", "dmc/cheetah-run")
+    compute = Compute(compile="graph" if compiled else "off")
+    steps = 1_000_000
+    config = laptop.replace(steps=steps, seed=seed, eval_every=steps, compute=compute).config()
+    tick = turns(ready_after=config.algo.warmup_steps + 50)
     with tempfile.TemporaryDirectory() as folder:
         train(config, directory=folder, watch=lambda _run, event: event == "step" and tick())
 

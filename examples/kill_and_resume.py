@@ -42,7 +42,7 @@ SETUPS = {
     ),
     "PPO, hopper LFF": "ppo --env gym/Hopper-v5 --net lff --num-envs 3 --checkpoint-every 25",
     "PPO in processes, cheetah": (
-        "ppo --env dmc/cheetah-run --net mlp --critic-net lff --num-envs 2 --vector processes "
+        "ppo --env dmc/cheetah-run --net mlp --critic-net lff --num-envs 2 --envs processes "
         "--checkpoint-every 35"
     ),
     "PPO, own, cannot save its state": (
@@ -145,7 +145,7 @@ def torment(name, kills, arguments, folder, say):
     words += ["--compile", arguments.compile]
     words += ["--seed", str(arguments.seed)]
     rng = random.Random(f"{arguments.seed} {name}")
-    if arguments.compile == "on":
+    if arguments.compile == "graph":
         finish(folder / "warm", words)  # fills the compiler's cache, or the first takes longest
     seconds = finish(folder / "whole", words)
     whole = results(folder / "whole")
@@ -174,7 +174,7 @@ def main():
     parser.add_argument("--kills", type=int, default=60, help="SIGKILLs over all set-ups")
     parser.add_argument("--seed", type=int, default=0, help="of the runs and of the moments")
     parser.add_argument("--setups", nargs="+", choices=SETUPS, default=[*SETUPS])
-    parser.add_argument("--compile", choices=("on", "off"), default="off")
+    parser.add_argument("--compile", choices=("graph", "off"), default="off")
     parser.add_argument("--jobs", type=int, default=1, help="set-ups that run side by side")
     parser.add_argument("--out", type=Path, help="keep the runs here instead of a temporary folder")
     arguments = parser.parse_args()

@@ -21,22 +21,18 @@ from lff.core import digest
 from lff.experiments.jobs.training import TrainJob
 from lff.launch.local import launch
 from lff.nn import Fourier, MLPTrunk, NetConfig
-from lff.training import TrainConfig
+from lff.training import RunConfig, Schedule
 
 NET = NetConfig(Fourier(fourier_dim=16, sigma=0.01), MLPTrunk(hidden=(16, 16)))
 
 
 def jobs(count: int, steps: int) -> list[TrainJob]:
-    config = {"warmup_steps": 200, "log_every": 200, "eval_every": 500, "checkpoint_every": 300}
+    algo = SACConfig(actor=NET, critic=NET, batch_size=32, warmup_steps=200)
+    schedule = Schedule(log_every=200, eval_every=500, checkpoint_every=300, eval_episodes=1)
     return [
         TrainJob(
-            TrainConfig(
-                env="dmc/cartpole-swingup",
-                algo=SACConfig(actor=NET, critic=NET, batch_size=32),
-                steps=steps,
-                seed=seed,
-                eval_episodes=1,
-                **config,
+            RunConfig(
+                env="dmc/cartpole-swingup", algo=algo, steps=steps, seed=seed, schedule=schedule
             ),
             reference_episodes=1,
         )

@@ -61,8 +61,8 @@ EXPERIMENTS = (
         title="Does our PPO learn as well as Stable-Baselines3's?",
         source="beyond the paper",
         arms={
-            "sb3": rival(algo="ppo", net="mlp", value_clip=False, then=peer),
-            "lff": ours(algo="ppo", net="mlp", value_clip=False),
+            "sb3": rival(algo="ppo", net="mlp", value_clip=None, then=peer),
+            "lff": ours(algo="ppo", net="mlp", value_clip=None),
         },
         grid=Training(laptop=("gym/HalfCheetah-v5", "gym/Hopper-v5"), episodes=5, largest="laptop"),
         metrics=(RETURN,),

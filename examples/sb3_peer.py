@@ -4,9 +4,11 @@ import torch
 from gymnasium import Wrapper
 from stable_baselines3 import SAC
 
+from lff.algos import Spaces
+from lff.algos.base import GREEDY
 from lff.core.seeding import env_seed
 from lff.envs import make
-from lff.training import TrainConfig
+from lff.training import RunConfig
 from lff.training.evaluate import evaluate
 
 
@@ -25,21 +27,23 @@ class EpisodeSeeds(Wrapper):
 class Peer(SAC):
     """SB3 has one rate for all and, at one update a step, ignores target_update_interval."""
 
-    def __init__(self, run: TrainConfig):
+    def __init__(self, run: RunConfig):
         self.run, self.config = run, run.algo
+        env = EpisodeSeeds(make(run.env, seed=env_seed(run.seed, "train")), run.seed)
+        obs, action = Spaces.of(env).obs_dim, Spaces.of(env).action
         super().__init__(
             "MlpPolicy",
-            EpisodeSeeds(make(run.env, seed=env_seed(run.seed, "train")), run.seed),
+            env,
             learning_rate=self.config.critic_lr,
-            buffer_size=min(run.replay_capacity, run.steps),
-            learning_starts=run.warmup_steps,
+            buffer_size=min(self.config.replay_capacity, run.steps),
+            learning_starts=self.config.warmup_steps,
             batch_size=self.config.batch_size,
             gamma=self.config.gamma,
             ent_coef=f"auto_{self.config.alpha.initial}",
             policy_kwargs={
                 "net_arch": {
-                    "pi": list(self.config.actor.trunk.hidden),
-                    "qf": list(self.config.critic.trunk.hidden),
+                    "pi": list(self.config.actor.hidden(obs, 2 * action)),
+                    "qf": list(self.config.critic.hidden(obs + action, 1)),
                 }
             },
             seed=run.seed,
@@ -57,13 +61,14 @@ class Peer(SAC):
 
     def curve(self):
         """Train; yield (environment steps, mean return of the mean action)."""
-        run = self.run
-        for step in range(run.eval_every, run.steps + 1, run.eval_every):
-            self.learn(run.eval_every, reset_num_timesteps=False)
+        run, every = self.run, self.run.schedule.eval_every
+        env = make(run.env, seed=env_seed(run.seed, "evaluation"))
+        for step in range(every, run.steps + 1, every):
+            self.learn(every, reset_num_timesteps=False)
             result = evaluate(
                 Player(self),
-                lambda seed: make(run.env, seed=seed),
-                episodes=run.eval_episodes,
+                env,
+                episodes=run.schedule.eval_episodes,
                 seed=run.seed,
                 env_step=step,
             )
@@ -76,11 +81,11 @@ class Player:
     def __init__(self, model):
         self.model, self.config = model, model.config
 
-    def draw_acting_masks(self, _):
-        return {}
+    def explore(self, _, *, greedy):
+        assert greedy
+        return GREEDY
 
-    def act(self, obs, *, masks=None):
-        assert not masks
+    def act(self, obs, _):
         return torch.from_numpy(self.model.predict(obs.numpy(), deterministic=True)[0])
 
     def value(self, obs, action):

@@ -6,22 +6,25 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
+from lff.algos import Spaces
+from lff.algos.base import GREEDY
 from lff.core.seeding import env_seed
 from lff.envs import make
-from lff.training import PPOTrainConfig
+from lff.training import RunConfig
 from lff.training.evaluate import evaluate
 
 
 class PPOPeer(PPO):
     """SB3 does not halve the value loss, and clips the value in another way: leave that out."""
 
-    def __init__(self, run: PPOTrainConfig):
+    def __init__(self, run: RunConfig):
         self.run, self.config = run, run.algo
         algo = run.algo
         assert algo.value_clip is None
         assert algo.advantage_norm == "minibatch"
         env = make(run.env, seed=env_seed(run.seed, "train/0"))
         env = EpisodeSeeds(env, run.seed, "train/0")
+        obs, action = Spaces.of(env).obs_dim, Spaces.of(env).action
         super().__init__(
             "MlpPolicy",
             VecNormalize(DummyVecEnv([lambda: env]), gamma=algo.gamma),
@@ -37,8 +40,8 @@ class PPOPeer(PPO):
             max_grad_norm=algo.max_grad_norm,
             policy_kwargs={
                 "net_arch": {
-                    "pi": list(algo.actor.trunk.hidden),
-                    "vf": list(algo.critic.trunk.hidden),
+                    "pi": list(algo.actor.hidden(obs, action)),
+                    "vf": list(algo.critic.hidden(obs, 1)),
                 }
             },
             seed=run.seed,
@@ -55,8 +58,8 @@ class PPOPeer(PPO):
         """Evaluate as ours does."""
         result = evaluate(
             Player(self),
-            lambda seed: make(self.run.env, seed=seed),
-            episodes=self.run.eval_episodes,
+            make(self.run.env, seed=env_seed(self.run.seed, "evaluation")),
+            episodes=self.run.schedule.eval_episodes,
             seed=self.run.seed,
             env_step=step,
         )
@@ -72,7 +75,8 @@ class Looks(BaseCallback):
 
     def _on_step(self):
         run, step = self.model.run, self.num_timesteps
-        if step <= run.steps and (step % run.eval_every == 0 or step == run.steps):
+        every = run.schedule.eval_every
+        if step <= run.steps and (step % every == 0 or step == run.steps):
             self.found.append((step, self.model.return_at(step)))
         return step < run.steps
 
@@ -83,11 +87,11 @@ class Player:
     def __init__(self, model):
         self.model, self.config = model, model.config
 
-    def draw_acting_masks(self, _):
-        return {}
+    def explore(self, _, *, greedy):
+        assert greedy
+        return GREEDY
 
-    def act(self, obs, *, masks=None):
-        assert not masks
+    def act(self, obs, _):
         seen = self.model.get_vec_normalize_env().normalize_obs(obs.numpy())
         return torch.from_numpy(self.model.predict(seen, deterministic=True)[0])
 

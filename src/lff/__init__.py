@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from lff.nn.net import MLP as MLP
     from lff.nn.net import NetConfig as NetConfig
     from lff.nn.width import match_width as match_width
+    from lff.runs.load import load as load
     from lff.training import train as train
-    from lff.training.load import load as load
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "Ensemble": "lff.nn.ensemble",
@@ -35,7 +35,7 @@ _HOMES = {
     "NetConfig": "lff.nn.net",
     "audit": "lff.auditing.audit",
     "insert_front": "lff.auditing.insert",
-    "load": "lff.training.load",
+    "load": "lff.runs.load",
     "match_width": "lff.nn.width",
     "train": "lff.training",
 }

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from lff import audit
-from lff.algos import SAC, NoTarget, PolyakTarget, SACConfig
+from lff.algos import NoTarget, PolyakTarget, SACConfig, Spaces
 from lff.data import Batch
 from lff.nn import ConstantControl, Fourier, MLPTrunk, NetConfig
 from lff.optim import Adam, Rule
@@ -26,9 +26,9 @@ def agent(rng, *, critic=NET, target=None, updates=0, **options):
     config = SACConfig(
         actor=NET, critic=critic, target=target or PolyakTarget(), batch_size=8, **options
     )
-    made = SAC(config, 5, 2, generator=rng)
+    made = config.build(Spaces((5,), 2), generator=rng)
     for _ in range(updates):
-        made.update(draw_batch(rng), made.draw_noise(rng))
+        made.update(draw_batch(rng), made.draw(rng, 8))
     return made
 
 
@@ -62,7 +62,7 @@ def test_the_agent_is_left_as_it_was(rng):
     made = agent(rng, updates=1)
     before = {name: value.clone() for name, value in made.state().items()}
     audit(made, show=False)
-    assert not any(p.requires_grad for p in made.critic.parameters())
+    assert not any(p.requires_grad for p in made.critic.network.parameters())
     for name, value in made.state().items():
         assert torch.equal(value, before[name]), name
 
@@ -83,14 +83,16 @@ def test_a_fixed_basis_is_frozen_and_a_control_without_one_is_no_layer(rng):
 
 def test_a_basis_that_adam_does_not_hold_is_found(rng):
     made = agent(rng)
-    rest = {n: p for n, p in made.actor_adam.parameters.items() if n != "front.B"}
-    made.actor_adam = Adam(rest, {name: Rule(1e-3) for name in rest})
+    rest = {n: p for n, p in made.actor.adam.parameters.items() if n != "front.B"}
+    made.optimizers["actor"] = Adam(rest, {name: Rule(1e-3) for name in rest})
     assert problems(audit(made, show=False)) == [("optimizer", "actor.front")]
 
 
 def test_an_adam_that_moves_a_copy_is_found(rng):
     made = agent(rng)
-    made.critic_adam.parameters["stacked.front.B"] = made.critic.stacked.front.B.detach().clone()
+    made.critic.adam.parameters["stacked.front.B"] = (
+        made.critic.network.stacked.front.B.detach().clone()
+    )
     found = problems(audit(made, show=False))
     assert ("optimizer", "critic.stacked.front[0]") in found
 
@@ -98,7 +100,7 @@ def test_an_adam_that_moves_a_copy_is_found(rng):
 @pytest.mark.parametrize("damage", ["zeros", "equal", "target"])
 def test_damage_is_found(damage, rng):
     made = agent(rng, updates=3)
-    B = made.critic.stacked.front.B
+    B = made.critic.network.stacked.front.B
     if damage == "zeros":
         B.zero_()
         assert ("spread", "critic.stacked.front[0]") in problems(audit(made, show=False))

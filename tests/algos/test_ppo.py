@@ -5,9 +5,9 @@ import pytest
 import torch
 from torch import nn
 
-from lff.algos import PPO, PPOConfig
-from lff.algos.clipped import policy_loss, standardized, value_loss
-from lff.algos.gaussian import entropy, log_probability
+from lff.algos import PPOConfig, Spaces
+from lff.algos.base import Minibatch
+from lff.algos.clipped import entropy, log_probability, policy_loss, standardized, value_loss
 from lff.auditing import audit
 from lff.core.errors import BadInputError
 from lff.data.rollout import Rollout
@@ -31,7 +31,7 @@ def agent(seed=0, *, num_envs=2, **options):
         **{"actor": NET, "critic": NET, "rollout_steps": 32, "batch_size": 8} | options
     )
     g = torch.Generator().manual_seed(seed)
-    return PPO(config, OBS, ACT, num_envs=num_envs, generator=g)
+    return config.build(Spaces((OBS,), ACT), num_envs=num_envs, generator=g)
 
 
 def rollout(seed=0, *, steps=16, envs=2):
@@ -95,7 +95,7 @@ def test_advantages_are_standardized():
 
 def test_gains_at_the_start():
     one = agent(actor=MLP, critic=MLP, actor_gain=0.01, critic_gain=1.0)
-    for network, last in ((one.actor, 0.01), (one.critic, 1.0)):
+    for network, last in ((one.networks["actor"], 0.01), (one.networks["critic"], 1.0)):
         layers = [m for m in network.modules() if isinstance(m, nn.Linear)]
         for layer, gain in zip(layers, (math.sqrt(2), math.sqrt(2), last), strict=True):
             W = layer.weight if layer.weight.shape[0] <= layer.weight.shape[1] else layer.weight.T
@@ -103,7 +103,9 @@ def test_gains_at_the_start():
             assert not layer.bias.any()
     lff = agent(seed=1)
     expected = NET.build(OBS, ACT, generator=torch.Generator().manual_seed(1))
-    torch.testing.assert_close(lff.actor.front.B.data, expected.front.B.data)  # sigma is kept
+    torch.testing.assert_close(
+        lff.actor.network.front.B.data, expected.front.B.data
+    )  # sigma is kept
 
 
 def reference_update(one, sample, rows):
@@ -149,8 +151,8 @@ def test_updates_are_those_of_torchs_autograd_and_adam():
     rows = torch.randperm(32, generator=torch.Generator().manual_seed(2)).view(4, 8)
     actor, critic, log_std = reference_update(one, sample, rows)
     for index in rows:
-        one.update(sample, index, {})
-    for ours, theirs in ((one.actor, actor), (one.critic, critic)):
+        one.update(Minibatch(sample, index), {})
+    for ours, theirs in ((one.networks["actor"], actor), (one.networks["critic"], critic)):
         for (name, p), q in zip(ours.named_parameters(), theirs.parameters(), strict=True):
             torch.testing.assert_close(p.data, q.data, rtol=1e-4, atol=1e-5, msg=name)
     torch.testing.assert_close(one.log_std, log_std.data, rtol=1e-4, atol=1e-6)
@@ -172,7 +174,7 @@ def test_prepared_rows_are_those_of_the_rollout():
     error = sample.advantage.square().mean().sqrt()
     torch.testing.assert_close(metrics["train/value_error"], error)
     # ρ = 1 before the first update
-    lone = one.update(sample, torch.arange(8), {})
+    lone = one.update(Minibatch(sample, torch.arange(8)), {})
     assert lone["train/kl"].abs() < 1e-6
     assert lone["train/clip_share"] == 0
 
@@ -182,8 +184,8 @@ def test_the_norm_of_the_gradient_is_of_both_networks():
     small, free = agent(max_grad_norm=1e-3), agent(max_grad_norm=None)
     for one in (small, free):
         sample, _ = one.prepare(rollout())
-        norm = one.update(sample, torch.arange(8), {})["train/grad_norm"]
-        moments = [*one.actor_adam.first.values(), *one.critic_adam.first.values()]
+        norm = one.update(Minibatch(sample, torch.arange(8)), {})["train/grad_norm"]
+        moments = [*one.actor.adam.first.values(), *one.critic.adam.first.values()]
         found = torch.cat([m.flatten() for m in moments]).norm() / 0.1
         wanted = norm if one is free else torch.tensor(1e-3)
         torch.testing.assert_close(found, wanted, rtol=1e-2, atol=0)
@@ -194,14 +196,14 @@ def test_state_goes_there_and_back_with_the_statistics():
     one.observe(np.random.default_rng(0).normal(size=(50, OBS)).astype(np.float32))
     one.scale_reward(np.array([3.0, -1.0]), np.array([False, True]))
     sample, _ = one.prepare(rollout())
-    one.update(sample, torch.arange(8), {})
+    one.update(Minibatch(sample, torch.arange(8)), {})
     kept = {name: value.clone() for name, value in one.state().items()}
     assert {"norm/mean", "norm/squares", "reward/sums", "reward/mean", "adam/share"} <= kept.keys()
     other.load_state(kept)
     obs = torch.randn(4, OBS)
     torch.testing.assert_close(other.act(obs), one.act(obs), rtol=0, atol=0)
     torch.testing.assert_close(other.value(obs), one.value(obs), rtol=0, atol=0)
-    np.testing.assert_array_equal(other.see(obs.numpy()), one.see(obs.numpy()))
+    np.testing.assert_array_equal(other.normalize(obs.numpy()), one.normalize(obs.numpy()))
     with pytest.raises(BadInputError, match="of this agent"):
         agent(normalize_obs=False).load_state(kept)
 
@@ -219,7 +221,7 @@ def test_actions_are_clipped_for_the_environment_only():
     one = agent(actor_gain=50.0)
     obs = torch.randn(6, OBS)
     assert one.act(obs).abs().max() == 1
-    assert one.choose(one.normalize(obs)).abs().max() > 1
+    assert one.choose(torch.from_numpy(one.normalize(obs.numpy()))).abs().max() > 1
 
 
 def test_every_regularizer_of_both_kinds_of_agent():
@@ -233,13 +235,13 @@ def test_every_regularizer_of_both_kinds_of_agent():
     one = agent(regularizers=extra, lr=1e-2)
     sample, _ = one.prepare(rollout())
     g = torch.Generator().manual_seed(0)
-    before = one.actor.front.B.clone()
-    masks = one.draw_masks(g, size=8)
+    before = one.actor.network.front.B.clone()
+    masks = one.draw(g, 8)
     assert masks.keys() == {"actor", "critic"}
     plain = agent(regularizers=extra, lr=1e-2)
-    loss = one.update(sample, torch.arange(8), masks)["train/critic_loss"]
-    assert loss != plain.update(sample, torch.arange(8), {})["train/critic_loss"]
-    assert (one.actor.front.B - before).abs().max() > 5e-3
+    loss = one.update(Minibatch(sample, torch.arange(8)), masks)["train/critic_loss"]
+    assert loss != plain.update(Minibatch(sample, torch.arange(8)), {})["train/critic_loss"]
+    assert (one.actor.network.front.B - before).abs().max() > 5e-3
     with pytest.raises(BadInputError, match="Q-learning"):
         agent(regularizers=(FunctionalRegularization(),))
 

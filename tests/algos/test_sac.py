@@ -7,15 +7,11 @@ from torch.distributions import Normal
 from torch.distributions.transforms import TanhTransform
 
 from lff import Fourier, MLPTrunk, NetConfig
-from lff.algos import SAC, FixedAlpha, LearnedAlpha, NoTarget, PolyakTarget, SACConfig
-from lff.algos.sac import (
-    actor_loss,
-    alpha_gradient,
-    bootstrap,
-    critic_loss,
-    split_head,
-    squash,
-)
+from lff.algos import FixedAlpha, LearnedAlpha, NoTarget, PolyakTarget, SACConfig, Spaces
+from lff.algos.base import Exploration
+from lff.algos.sac import actor_loss, bootstrap, critic_loss
+from lff.algos.squashed import split_head, squash
+from lff.algos.temperature import Temperature
 from lff.core import BadInputError, digest, from_dict, to_dict
 from lff.data import Batch
 from lff.optim import Adam, Rule
@@ -27,12 +23,16 @@ OBS, ACT, SIZE = 5, 2, 32
 
 def make(seed=0, **options):
     config = SACConfig(actor=NET, critic=NET, batch_size=SIZE, **options)
-    return SAC(config, OBS, ACT, generator=torch.Generator().manual_seed(seed))
+    return config.build(Spaces((OBS,), ACT), generator=torch.Generator().manual_seed(seed))
 
 
 def draw_batch(seed=0, size=SIZE):
     generator = torch.Generator().manual_seed(seed)
     return random_batch(generator, size=size, obs=OBS, act=ACT)
+
+
+def temperature():
+    return Temperature(LearnedAlpha(), 2, device=torch.device("cpu"))
 
 
 def test_squash_equals_torch_distributions():
@@ -85,7 +85,7 @@ def test_losses_by_hand():
     assert critic_loss(q, torch.tensor([0.0, 1.0])).item() == pytest.approx(1.0 + 5.0)
     loss = actor_loss(q, torch.tensor([-1.0, 1.0]), torch.tensor(0.5))
     assert loss.item() == pytest.approx(((-0.5 - 1.0) + (0.5 - 0.0)) / 2)
-    slope = alpha_gradient(torch.tensor(0.5), torch.tensor([-1.0, 3.0]), -2.0)
+    slope = temperature().gradient(torch.tensor(0.5), torch.tensor([-1.0, 3.0]))
     assert slope.item() == pytest.approx(0.5 * ((1 + 2) + (-3 + 2)) / 2)
 
 
@@ -94,17 +94,17 @@ def test_alpha_gradient_is_the_derivative_of_its_loss():
     log_prob = torch.randn(16)
     (log_alpha.exp() * (-log_prob + 2.0)).mean().backward()
     torch.testing.assert_close(
-        log_alpha.grad, alpha_gradient(log_alpha.detach().exp(), log_prob, -2.0)
+        log_alpha.grad, temperature().gradient(log_alpha.detach().exp(), log_prob)
     )
 
 
 def reference_update(agent, batch, noise):
     """The same update by autograd and torch.optim, critics in a loop, as anybody would write it."""
     config = agent.config
-    actor = copy.deepcopy(agent.actor).requires_grad_(requires_grad=True)
-    critics = [agent.critic.member(i).requires_grad_() for i in range(config.num_critics)]
+    actor = copy.deepcopy(agent.actor.network).requires_grad_(requires_grad=True)
+    critics = [agent.critic.network.member(i).requires_grad_() for i in range(config.num_critics)]
     targets = copy.deepcopy(critics)
-    log_alpha = agent.log_alpha.clone().requires_grad_(requires_grad=True)
+    log_alpha = agent.alpha.log_alpha.clone().requires_grad_(requires_grad=True)
     alpha = log_alpha.exp().detach()
     with torch.no_grad():
         next_action, next_log_prob = squash(actor(batch.next_obs), noise.next_action)
@@ -147,36 +147,36 @@ def test_update_equals_autograd_and_torch_optim(options):
     try:
         agent = make(**options)
         batch = draw_batch()
-        noise = agent.draw_noise(torch.Generator().manual_seed(1))
+        noise = agent.draw(torch.Generator().manual_seed(1), SIZE)
         actor, critics, log_alpha = reference_update(agent, batch, noise)
         agent.update(batch, noise)
-        for name, parameter in agent.actor.named_parameters():
+        for name, parameter in agent.actor.network.named_parameters():
             torch.testing.assert_close(parameter.data, actor.get_parameter(name).data, msg=name)
         for i, critic in enumerate(critics):
-            for name, parameter in agent.critic.member(i).named_parameters():
+            for name, parameter in agent.critic.network.member(i).named_parameters():
                 torch.testing.assert_close(parameter.data, critic.get_parameter(name).data)
-        torch.testing.assert_close(agent.log_alpha, log_alpha.detach())
+        torch.testing.assert_close(agent.alpha.log_alpha, log_alpha.detach())
     finally:
         torch.set_default_dtype(torch.float)
 
 
 def test_target_moves_every_second_update_by_tau():
     agent = make(target=PolyakTarget(tau=0.25, period=2))
-    start = {name: value.clone() for name, value in agent._target.items()}
+    start = {name: value.clone() for name, value in agent.target.items()}
     g = torch.Generator().manual_seed(1)
-    agent.update(draw_batch(), agent.draw_noise(g))
-    assert all(torch.equal(agent._target[name], value) for name, value in start.items())
-    agent.update(draw_batch(), agent.draw_noise(g))
+    agent.update(draw_batch(), agent.draw(g, SIZE))
+    assert all(torch.equal(agent.target[name], value) for name, value in start.items())
+    agent.update(draw_batch(), agent.draw(g, SIZE))
     for name, value in start.items():
-        expected = value + 0.25 * (agent._critic[name] - value)
-        torch.testing.assert_close(agent._target[name], expected.data)
+        expected = value + 0.25 * (agent.critic.parameters[name] - value)
+        torch.testing.assert_close(agent.target[name], expected.data)
 
 
 def test_target_is_a_copy():
     agent = make()
-    for name, value in agent._target.items():
-        assert value.data_ptr() != agent._critic[name].data_ptr()
-        assert torch.equal(value, agent._critic[name])
+    for name, value in agent.target.items():
+        assert value.data_ptr() != agent.critic.parameters[name].data_ptr()
+        assert torch.equal(value, agent.critic.parameters[name])
 
 
 @pytest.mark.parametrize("decoupled", [False, True])
@@ -209,7 +209,7 @@ def test_adam_penalties_by_hand():
 def test_state_round_trip_continues_bit_for_bit():
     one, other = make(seed=0), make(seed=1)
     g = torch.Generator().manual_seed(2)
-    noises = [one.draw_noise(g) for _ in range(6)]
+    noises = [one.draw(g, SIZE) for _ in range(6)]
     for noise in noises[:3]:
         one.update(draw_batch(), noise)
     other.load_state({name: value.clone() for name, value in one.state().items()})
@@ -232,15 +232,17 @@ def test_act_is_the_mean_or_a_sample():
     obs, noise = torch.randn(3, OBS), torch.randn(3, ACT)
     mean, log_std = split_head(agent.actor(obs))
     torch.testing.assert_close(agent.act(obs), mean.tanh())
-    torch.testing.assert_close(agent.act(obs, noise), (mean + log_std.exp() * noise).tanh())
+    torch.testing.assert_close(
+        agent.act(obs, Exploration(noise)), (mean + log_std.exp() * noise).tanh()
+    )
 
 
 def test_metrics_are_tensors_with_the_right_values():
     agent = make()
-    batch, noise = draw_batch(), agent.draw_noise(torch.Generator().manual_seed(1))
+    batch, noise = draw_batch(), agent.draw(torch.Generator().manual_seed(1), SIZE)
     before = copy.deepcopy(agent)
     metrics = agent.update(batch, noise)
-    q = before.q(before._critic, batch.obs, batch.action)
+    q = before.q(before.critic.parameters, batch.obs, batch.action)
     assert metrics["train/q_mean"].item() == pytest.approx(q.mean().item(), rel=1e-5)
     assert metrics["train/q_max"].item() == pytest.approx(q.abs().max().item(), rel=1e-5)
     assert metrics["train/alpha"].item() == pytest.approx(0.1)

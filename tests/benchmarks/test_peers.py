@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from lff import Fourier, MLPTrunk, NetConfig
-from lff.algos import PPO, SAC, LearnedAlpha, Noise, PPOConfig, SACConfig
+from lff.algos import LearnedAlpha, PPOConfig, SACConfig, Spaces
+from lff.algos.base import Minibatch
+from lff.algos.sac import Noise
 from lff.data.rollout import Rollout
 from tests.algos.batches import random_batch
 
@@ -35,13 +37,13 @@ def build(net, **rates):
     config = SACConfig(
         actor=net, critic=net, batch_size=SIZE, alpha=LearnedAlpha(initial=0.3), **rates
     )
-    return SAC(config, OBS, ACT, generator=torch.Generator().manual_seed(0))
+    return config.build(Spaces((OBS,), ACT), generator=torch.Generator().manual_seed(0))
 
 
 def our_losses(agent, batch, noise):
     """The losses of one update, that of α included, which the metrics leave out."""
     metrics = agent.update(batch, noise)
-    alpha_loss = metrics["train/alpha"] * (metrics["train/entropy"] - agent.target_entropy)
+    alpha_loss = metrics["train/alpha"] * (metrics["train/entropy"] - agent.alpha.target_entropy)
     return metrics["train/critic_loss"], metrics["train/actor_loss"], alpha_loss
 
 
@@ -57,12 +59,12 @@ def test_the_authors_form_has_our_losses_for_several_updates(rng):
     net = NetConfig(Fourier(fourier_dim=8, sigma=0.1), MLPTrunk((WIDTH, WIDTH)))
     ours = build(net, actor_lr=1e-3, critic_lr=1e-3)
     theirs = Agent(ours.config, OBS, ACT)
-    theirs.actor.load_state_dict(ours.actor.state_dict())
+    theirs.actor.load_state_dict(ours.actor.network.state_dict())
     for critics in (theirs.critics, theirs.targets):
         for index, critic in enumerate(critics):
-            critic.load_state_dict(ours.critic.member(index).state_dict())
+            critic.load_state_dict(ours.critic.network.member(index).state_dict())
     for _ in range(5):  # weights, moments, α and targets move alike
-        batch, noise = draw_batch(rng), ours.draw_noise(rng)
+        batch, noise = draw_batch(rng), ours.draw(rng, SIZE)
         assert_close(theirs.update(batch, noise), our_losses(ours, batch, noise))
 
 
@@ -93,12 +95,12 @@ def test_the_single_file_form_has_our_losses(rng):
     theirs = Agent(OBS, ACT, width=WIDTH)
     for index in range(2):
         for net in ((theirs.qf1, theirs.qf1_target), (theirs.qf2, theirs.qf2_target))[index]:
-            copy_layers(net, ours.critic.member(index))
-    split_head(ours.actor, theirs.actor)
+            copy_layers(net, ours.critic.network.member(index))
+    split_head(ours.actor.network, theirs.actor)
     with torch.no_grad():
-        theirs.log_alpha.copy_(ours.log_alpha)
+        theirs.log_alpha.copy_(ours.alpha.log_alpha)
     # small noise: near ±1 their log-probability is cut off by the 1e-6 inside its logarithm
-    batch, noise = draw_batch(rng), Noise(*(0.2 * n for n in ours.draw_noise(rng)[:3]))
+    batch, noise = draw_batch(rng), Noise(*(0.2 * n for n in ours.draw(rng, SIZE)[:3]))
     data = SimpleNamespace(
         observations=batch.obs,
         actions=batch.action,
@@ -110,8 +112,8 @@ def test_the_single_file_form_has_our_losses(rng):
     critic_loss = theirs.critic_loss(data, alpha, noise.next_action)
     critic, actor, alpha_loss = our_losses(ours, batch, noise)
     # our critics have moved by now, and the actor's loss is that of the moved ones
-    copy_layers(theirs.qf1, ours.critic.member(0))
-    copy_layers(theirs.qf2, ours.critic.member(1))
+    copy_layers(theirs.qf1, ours.critic.network.member(0))
+    copy_layers(theirs.qf2, ours.critic.network.member(1))
     theirs_losses = (
         critic_loss,
         theirs.actor_loss(data, alpha, noise.action),
@@ -126,15 +128,15 @@ def test_the_single_file_form_of_ppo_does_our_updates(rng):
 
     net = NetConfig(trunk=MLPTrunk((WIDTH, WIDTH), activation="tanh"))
     config = PPOConfig(actor=net, critic=net, rollout_steps=SIZE, batch_size=SIZE, epochs=1)
-    ours = PPO(config, OBS, ACT, generator=torch.Generator().manual_seed(0))
+    ours = config.build(Spaces((OBS,), ACT), generator=torch.Generator().manual_seed(0))
     rollout = Rollout(SIZE, envs=1, obs_dim=OBS, action_dim=ACT)
     for value in (rollout.obs, rollout.action, rollout.reward, rollout.next_obs):
         value.normal_(generator=rng)
     rollout.valid.fill_(value=True)
     sample, _ = ours.prepare(rollout)
     theirs = Agent(OBS, ACT, WIDTH)
-    copy_layers(theirs.actor_mean, ours.actor)
-    copy_layers(theirs.critic, ours.critic)
+    copy_layers(theirs.actor_mean, ours.actor.network)
+    copy_layers(theirs.critic, ours.critic.network)
     adam = torch.optim.Adam(theirs.parameters(), lr=3e-4, eps=1e-5)
     columns = (
         sample.obs,
@@ -145,8 +147,11 @@ def test_the_single_file_form_of_ppo_does_our_updates(rng):
         sample.value,
     )
     learn(theirs, adam, columns, rollout=SIZE, batch=SIZE, epochs=1)
-    ours.update(sample, torch.arange(SIZE), {})
-    for net, other in ((theirs.actor_mean, ours.actor), (theirs.critic, ours.critic)):
+    ours.update(Minibatch(sample, torch.arange(SIZE)), {})
+    for net, other in (
+        (theirs.actor_mean, ours.actor.network),
+        (theirs.critic, ours.critic.network),
+    ):
         for mine, its in zip(other.parameters(), net.parameters(), strict=True):
             torch.testing.assert_close(mine.data, its.data, rtol=1e-4, atol=1e-6)
     torch.testing.assert_close(ours.log_std, theirs.actor_logstd.data[0], rtol=1e-4, atol=1e-6)

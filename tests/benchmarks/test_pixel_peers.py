@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from lff.algos import SAC, LearnedAlpha, PolyakTarget, SACConfig
+from lff.algos import LearnedAlpha, PixelSACConfig, PolyakTarget, Spaces
+from lff.algos.base import Exploration
 from lff.data import Batch, RandomCrop
 from lff.nn import Conv1x1, Fourier2d, MLPTrunk, NetConfig, NoFront, PixelEncoderConfig
 from lff.regularizers import WeightDecay
 
 FOLDER = str(Path(__file__).parents[2] / "benchmarks")
-SHAPE, SEEN, ACT, SIZE = (9, 24, 24), 20, 2, 8
+SHAPE, CROPPED, ACT, SIZE = (9, 24, 24), 20, 2, 8
 EXACT = {"rtol": 1e-9, "atol": 1e-12}
 """Both compute in float64; what is left is the order of sums."""
 FIRST_SHARE = 0.1
@@ -46,11 +47,11 @@ def rad(monkeypatch):
 def build(case):
     front, regularizers = CASES[case]
     net = NetConfig(trunk=MLPTrunk(hidden=(16, 16)))
-    config = SACConfig(
+    config = PixelSACConfig(
         actor=net,
         critic=net,
         encoder=PixelEncoderConfig(front=front, num_filters=4),
-        augmentation=RandomCrop(size=SEEN),
+        augmentation=RandomCrop(size=CROPPED),
         batch_size=SIZE,
         actor_lr=1e-3,
         critic_lr=1e-3,
@@ -60,7 +61,7 @@ def build(case):
         log_std_min=-10.0,
         regularizers=regularizers,
     )
-    return SAC(config, SHAPE, ACT, generator=torch.Generator().manual_seed(0))
+    return config.build(Spaces(SHAPE, ACT), generator=torch.Generator().manual_seed(0))
 
 
 def peer_of(rad, ours):
@@ -71,7 +72,7 @@ def peer_of(rad, ours):
 
 
 def draw_batch(g):
-    images = (SIZE, 9, SEEN, SEEN)
+    images = (SIZE, 9, CROPPED, CROPPED)
     return Batch(
         obs=torch.randint(256, images, generator=g, dtype=torch.uint8),
         action=2 * torch.rand(SIZE, ACT, generator=g) - 1,
@@ -94,12 +95,12 @@ def as_theirs(batch):
 
 def step(ours, theirs, g, *, actor):
     """One update of each; losses as (ours, theirs)."""
-    batch, noise = draw_batch(g), ours.draw_noise(g)
+    batch, noise = draw_batch(g), ours.draw(g, SIZE)
     metrics = ours.update(batch, noise, actor=actor)
     losses = theirs.update(as_theirs(batch), noise.next_action, noise.action)
     pairs = [(metrics["train/critic_loss"], losses["critic"])]
     if actor:
-        gap = metrics["train/entropy"] - ours.target_entropy
+        gap = metrics["train/entropy"] - ours.alpha.target_entropy
         pairs.append((metrics["train/actor_loss"], losses["actor"]))
         pairs.append((metrics["train/alpha"] * gap, losses["alpha"]))
     return pairs
@@ -133,7 +134,7 @@ def test_losses_and_every_gradient_of_the_first_update(rad, case, rng):
     ours = build(case)
     theirs = peer_of(rad, ours)
     decay = sum(r.coefficient for r in ours.config.regularizers)
-    batch, noise = draw_batch(rng), ours.draw_noise(rng)
+    batch, noise = draw_batch(rng), ours.draw(rng, SIZE)
     metrics = ours.update(batch, noise, actor=True)
     read = as_theirs(batch)
     before = copy.deepcopy(theirs.critic)
@@ -148,8 +149,8 @@ def test_losses_and_every_gradient_of_the_first_update(rad, case, rng):
     expected = rad.Agent(ours.config, SHAPE, ACT)  # our gradients by their names
     rad.copy_networks(
         expected,
-        with_tensors(ours.actor, gradients(ours.actor_adam)),
-        with_tensors(ours.critic, gradients(ours.critic_adam)),
+        with_tensors(ours.actor.network, gradients(ours.actor.adam)),
+        with_tensors(ours.critics, gradients(ours.critic.adam)),
     )
     for name, parameter in expected.critic.named_parameters():
         torch.testing.assert_close(critic_gradients[name], parameter.data, **EXACT, msg=name)
@@ -180,7 +181,7 @@ def test_parameters_and_targets_after_four_updates(rad, case, rng):
         actual, wanted = getattr(theirs, part), getattr(expected, part)
         for (name, one), other in zip(actual.named_parameters(), wanted.parameters(), strict=True):
             torch.testing.assert_close(one.data, other.data, rtol=1e-7, atol=1e-9, msg=name)
-    torch.testing.assert_close(theirs.log_alpha.data, ours.log_alpha, **EXACT)
+    torch.testing.assert_close(theirs.log_alpha.data, ours.alpha.log_alpha, **EXACT)
     moved = {
         n: not torch.allclose(p, q, rtol=1e-12, atol=0.0)
         for (n, p), q in zip(start.named_parameters(), theirs.target.parameters(), strict=True)
@@ -196,7 +197,8 @@ def test_both_act_alike(rad, case, rng):
     obs = torch.randint(256, SHAPE, generator=rng, dtype=torch.uint8)
     theirs.actor.float()
     for noise in (None, torch.randn(ACT, generator=rng)):
+        noised = Exploration(noise)
         there = theirs.act(obs.numpy(), None if noise is None else noise.float())
         torch.testing.assert_close(
-            torch.from_numpy(there).double(), ours.act(obs, noise), rtol=1e-4, atol=1e-5
+            torch.from_numpy(there).double(), ours.act(obs, noised), rtol=1e-4, atol=1e-5
         )

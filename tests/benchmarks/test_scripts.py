@@ -99,7 +99,7 @@ def test_kernels_are_measured():
     assert found["memory"].keys() == {"ours", "ours, 256 points", "loop"}
 
 
-def test_batches_of_pictures_are_measured():
+def test_batches_of_images_are_measured():
     found = run("pixel_batches", "--capacity", "300", "--settings", "crop_100")
     assert found["ratios"].keys() == {"crop_100_batch", "crop_100_scaled"}
     assert found["ratios"]["crop_100_batch"] > 1
@@ -107,7 +107,7 @@ def test_batches_of_pictures_are_measured():
 
 
 @pytest.mark.system
-def test_learning_from_pictures_is_measured():
+def test_learning_from_images_is_measured():
     found = run("pixel_peers", "--settings", "20", "--eager", "--parts", "step", "breakdown")
     assert found["ratios"].keys() == {"step_20"} == found["cpu"].keys()
     seconds, parts = found["seconds"], found["shares"]["step_20"]
@@ -117,7 +117,7 @@ def test_learning_from_pictures_is_measured():
     assert found["shares"]["pass_20"].keys() >= {"embedding", "heads", "optimizer"}
 
 
-def test_updates_from_pictures_are_measured():
+def test_updates_from_images_are_measured():
     found = run("pixel_peers", "--settings", "20", "--eager", "--parts", "update", "memory")
     times = found["seconds"]
     cpu, *_ = found["cpu"]["update_20"]  # one round: its ratio is that of the times
@@ -126,7 +126,7 @@ def test_updates_from_pictures_are_measured():
 
 
 @pytest.mark.system
-def test_pictures_are_measured():
+def test_images_are_measured():
     found = run("rendering", "--sizes", "84", "--tasks", "cheetah-run")
     rates = found["frames_per_second"]["cheetah-run_84"]
     assert found["ratios"]["cheetah-run_84"] == pytest.approx(

@@ -28,7 +28,7 @@ def lff(*words, cwd):
 def test_train_show_resume(tmp_path, cli):
     (said, errors), code = lff(*TRAIN, "--dir", "run", cwd=tmp_path)
     assert code == 0, errors
-    assert "Fourier(fourier_dim=128, sigma=0.01" in said
+    assert "fourier(fourier_dim=128, sigma=0.01" in said
     assert "step 160: return" in said
     assert "probe/action, seed 0, finished" in cli("show", "run").out
     longer = cli("resume", "run", "--steps", "240")
@@ -43,8 +43,8 @@ def test_networks_are_chosen_apart(cli):
     done = cli(*TRAIN, *options, "--dir", "run")
     assert done.code == 0, done.err
     shown = cli("show", "run").out
-    assert "actor  Identity()" in shown
-    assert "critic LinearControl(fourier_dim=128, sigma=0.1)" in shown
+    assert "actor  identity()" in shown
+    assert "critic linear-control(fourier_dim=128, sigma=0.1)" in shown
 
 
 @pytest.mark.parametrize(

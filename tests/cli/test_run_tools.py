@@ -16,11 +16,11 @@ from lff.cli.main import main
 from lff.core import BadInputError, CorruptError
 from lff.core.seeding import env_seed
 from lff.envs import make
+from lff.runs.load import replay_sample
 from lff.runs.read import area, read_run
 from lff.store import RunDir, RunLock, load_latest, read_rows, save
 from lff.training import train
 from lff.training.evaluate import evaluate
-from lff.training.load import replay_sample
 from tests.training.runs import small
 
 
@@ -76,7 +76,7 @@ def test_the_loaded_policy_repeats_the_last_evaluation_bit_for_bit(home):
     )
     again = evaluate(
         policy.agent,
-        lambda seed: make("dmc/cheetah-run", seed=seed),
+        make("dmc/cheetah-run", seed=1),
         episodes=1,
         seed=0,
         env_step=320,
@@ -94,7 +94,7 @@ def test_single_and_batch_agree_and_values_are_the_critics(home):
     q = policy.q(obs, actions)
     joined = torch.cat([torch.from_numpy(obs), torch.from_numpy(actions)], dim=-1)
     for critic in (0, 1):
-        expected = policy.agent.critic.member(critic)(joined).squeeze(-1)
+        expected = policy.agent.networks["critic"].member(critic)(joined).squeeze(-1)
         np.testing.assert_allclose(q[critic], expected, rtol=1e-4, atol=1e-5)
     assert policy.q(obs[0], actions[0]).shape == (2,)
 
@@ -297,7 +297,7 @@ def test_compare_shows_what_differs_and_what_came_of_it(home, lff_command):
     data = json.loads(text)
     assert data["differences"] == {
         "env": ["dmc/cheetah-run", "gym/Pendulum-v1"],
-        "eval_every": [160, 600],
+        "schedule.eval_every": [160, 600],
         "steps": [320, 110],
     }
     assert (data["same_env"], data["auc_range"]) == (False, None)

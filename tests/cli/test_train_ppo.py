@@ -8,9 +8,9 @@ import pytest
 
 from lff.nn import num_parameters
 from lff.store import read_rows
-from lff.training.ppo_presets import ppo_config, ppo_preset
-from lff.training.presets import PresetName
-from tests.training.ppo_runs import small_ppo
+from lff.training import worth_compiling
+from lff.training.presets import SOURCES, preset
+from tests.training.runs import small_ppo
 
 ROOT = Path(__file__).parents[2]
 SHORT = ("--steps", "240", "--rollout-steps", "80", "--batch-size", "40", "--epochs", "2")
@@ -46,12 +46,13 @@ def test_every_logged_metric_is_documented(cli, tmp_path):
 
 
 def test_networks_are_chosen_apart(cli):
-    options = ("--net", "mlp", "--critic-net", "lff", "--critic-sigma", "0.2", "--layer-norm")
+    options = ("--net", "mlp", "--critic-net", "lff", "--critic-sigma", "0.2")
+    options += ("--with", "layer-norm")
     assert cli(*TRAIN, *options, "--dir", "run").code == 0
     shown = cli("show", "run").out
-    assert "actor  Identity()" in shown
-    assert re.search(r"critic Fourier\(.*sigma=0.2", shown)
-    assert "LayerNorm" in shown
+    assert "actor  identity()" in shown
+    assert re.search(r"critic fourier\(.*sigma=0.2", shown)
+    assert "layer-norm" in shown
 
 
 @pytest.mark.parametrize(
@@ -60,8 +61,8 @@ def test_networks_are_chosen_apart(cli):
         (("--num-envs", "7"), "a divisor of 80"),
         (("--clip", "0"), "clip must be"),
         (("--batch-size", "100"), "at most a rollout"),
-        (("--b-lr", "0.1", "--net", "mlp"), "used with a network that trains its B"),
-        (("--env", "dmc-pixels/cheetah-run"), "PPO"),
+        (("--with", "basis:lr=0.1", "--net", "mlp"), "used with a network that trains its B"),
+        (("--env", "dmc-pixels/cheetah-run"), "for images"),
         (("--env", "gym/CartPole-v1"), "bounded"),
     ],
 )
@@ -76,15 +77,15 @@ def test_bad_input_is_a_line_and_exit_code_2(words, says, cli, tmp_path):
 def test_the_algorithm_comes_first(cli):
     done = cli("train", "--env", "probe/action", "--dir", "x", "ppo")
     assert done.code == 2
-    assert "lff train ppo" in done.err
+    assert "the first word: sac, sac-pixels, ppo" in done.err
 
 
 def test_presets_print_what_differs(cli):
     words = ("presets", "diff", "paper-table", "authors-readme", "--algo", "ppo", "--json")
     rows = json.loads(cli(*words, "--env", "gym/HalfCheetah-v5").out)
     assert rows["sigma"] == {"paper-table": 0.1, "authors-readme": 0.01}
-    assert rows["actor"] == {"paper-table": None, "authors-readme": "mlp"}
-    assert rows["lff_layers"] == {"paper-table": 2, "authors-readme": 3}
+    assert rows["actor_net"] == {"paper-table": None, "authors-readme": "mlp"}
+    assert rows["layers"] == {"paper-table": 2, "authors-readme": 3}
     # the authors' LFF is larger than its MLP, the paper's as large
     table, readme = (
         {n: rows[f"critic {n} parameters"][name] for n in ("lff", "mlp")}
@@ -98,25 +99,24 @@ def test_presets_print_what_differs(cli):
 
 
 def test_presets_build_what_they_say():
-    sizes = {"obs_dim": 17, "action_dim": 6}
-    for name in PresetName.__args__:
-        chosen = ppo_preset(name)
-        both = ppo_config(chosen, net="lff", **sizes)
-        assert both.critic.front.sigma == chosen.sigma
-        assert both.actor.trunk.activation == both.critic.trunk.activation == "tanh"
+    for name in SOURCES["rollout"]:
+        chosen = preset(name, "gym/HalfCheetah-v5", algo="ppo")
+        both = chosen.config("lff").algo
+        assert both.critic.front.sigma == chosen.sizes.sigma
+        assert both.critic.trunk.activation == "tanh"
         assert (both.actor.front == both.critic.front) == (name != "authors-readme")
-        assert ppo_config(chosen, net="mlp", actor="lff", **sizes).actor.front.fourier_dim
-        mlp = ppo_config(chosen, net="mlp", **sizes).critic
-        assert len(mlp.trunk.hidden) == 3
+        assert chosen.config("mlp", actor="lff").algo.actor.front.fourier_dim
+        mlp = chosen.config("mlp").algo.critic
+        assert len(mlp.hidden(17, 1)) == 3
         counts = [num_parameters(net.build(17, 1)) for net in (both.critic, mlp)]
         if name != "authors-readme":
             assert counts[0] == pytest.approx(counts[1], rel=1e-2)
-    table = ppo_config(ppo_preset("paper-table"), net="lff", **sizes)
+    table = preset("paper-table", "gym/HalfCheetah-v5", algo="ppo").config().algo
     assert (table.rollout_steps, table.epochs, table.batch_size, table.lr) == (2048, 10, 64, 3e-4)
     assert (table.gamma, table.gae_lambda, table.clip, table.value_coef) == (0.99, 0.95, 0.2, 0.5)
     assert (table.entropy_coef, table.lr_decay) == (0, True)
 
 
 def test_long_runs_are_compiled():
-    assert small_ppo(steps=10_000_000).worth_compiling
-    assert not small_ppo().worth_compiling
+    assert worth_compiling(small_ppo(steps=10_000_000))
+    assert not worth_compiling(small_ppo())

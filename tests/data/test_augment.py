@@ -10,7 +10,7 @@ from lff.data import Augmentation, NoAugmentation, RandomCrop, RandomTranslate, 
 CROP, TRANSLATE = RandomCrop(size=5), RandomTranslate(size=11)
 
 
-def pictures(count, *, side=8, channels=6, seed=0):
+def draw_images(count, *, side=8, channels=6, seed=0):
     g = np.random.default_rng(seed)
     return g.integers(1, 256, (count, channels, side, side), dtype=np.uint8)  # nothing is black
 
@@ -20,7 +20,7 @@ def seeded(seed=0):
 
 
 def by_loop(augmentation, images, corners):
-    """Transform one picture after another."""
+    """Transform one image after another."""
     done = []
     for image, y, x in zip(images, *corners.tolist(), strict=True):
         side = image.shape[-1]
@@ -34,7 +34,7 @@ def by_loop(augmentation, images, corners):
 
 
 def found_corners(augmentation, images, transformed):
-    """Where in each picture the window was, or where on black the picture is."""
+    """Where in each image the window was, or where on black the image is."""
     room = abs(images.shape[-1] - transformed.shape[-1])
     places = [*itertools.product(range(room + 1), repeat=2)]
     each = [by_loop(augmentation, images, np.full((len(images), 2), p).T) for p in places]
@@ -45,7 +45,7 @@ def found_corners(augmentation, images, transformed):
 
 @pytest.mark.parametrize("augmentation", [CROP, TRANSLATE])
 def test_a_batch_at_once_equals_a_plain_loop(augmentation):
-    obs, next_obs = pictures(20), pictures(20, seed=1)
+    obs, next_obs = draw_images(20), draw_images(20, seed=1)
     corners = augmentation.draw(20, (8, 8), seeded())
     one, other = augment(augmentation, obs, next_obs, seeded())
     np.testing.assert_array_equal(one, by_loop(augmentation, obs, corners.obs))
@@ -58,7 +58,7 @@ def test_a_batch_at_once_equals_a_plain_loop(augmentation):
 
 @pytest.mark.parametrize("augmentation", [CROP, TRANSLATE])
 def test_every_placement_is_equally_likely(augmentation):
-    images = pictures(3200)
+    images = draw_images(3200)
     one, other = augment(augmentation, images, images, seeded())
     for transformed in (one, other):
         counts = np.bincount(found_corners(augmentation, images, transformed), minlength=16)
@@ -66,7 +66,7 @@ def test_every_placement_is_equally_likely(augmentation):
 
 
 def test_crops_of_a_transition_are_independent_and_translations_shared():
-    images = pictures(3200)
+    images = draw_images(3200)
     first, second = (
         found_corners(CROP, images, x) for x in augment(CROP, images, images, seeded())
     )
@@ -77,50 +77,50 @@ def test_crops_of_a_transition_are_independent_and_translations_shared():
 
 
 def test_all_frames_of_an_observation_move_together():
-    images = np.repeat(pictures(50, channels=1), 9, axis=1)
+    images = np.repeat(draw_images(50, channels=1), 9, axis=1)
     for augmentation in (CROP, TRANSLATE):
         for transformed in augment(augmentation, images, images, seeded()):
             assert (transformed == transformed[:, :1]).all()
 
 
 def test_the_papers_sizes():
-    images = pictures(2, side=100, channels=9)
+    images = draw_images(2, side=100, channels=9)
     crop, translate = RandomCrop(), RandomTranslate()
     assert augment(crop, images, images, seeded())[0].shape == (2, 9, 84, 84)
     assert augment(translate, images, images, seeded())[0].shape == (2, 9, 108, 108)
-    np.testing.assert_array_equal(crop.settle(images), images[..., 8:92, 8:92])
-    settled = translate.settle(images)
-    assert settled.shape == (2, 9, 108, 108)
-    np.testing.assert_array_equal(settled[..., 4:104, 4:104], images)
-    assert settled.sum(dtype=np.int64) == images.sum(dtype=np.int64)  # black around it
+    np.testing.assert_array_equal(crop.center(images), images[..., 8:92, 8:92])
+    centered = translate.center(images)
+    assert centered.shape == (2, 9, 108, 108)
+    np.testing.assert_array_equal(centered[..., 4:104, 4:104], images)
+    assert centered.sum(dtype=np.int64) == images.sum(dtype=np.int64)  # black around it
 
 
 @pytest.mark.parametrize("augmentation", [CROP, TRANSLATE, NoAugmentation()])
 def test_acting_sees_what_training_sees(augmentation):
-    """The authors evaluated translation on pictures that were not translated (their bug B2)."""
-    images = pictures(4)
+    """The authors evaluated translation on images that were not translated (their bug B2)."""
+    images = draw_images(4)
     trained, _ = augment(augmentation, images, images, seeded())
-    settled = augmentation.settle(images)
-    assert settled.shape == trained.shape
-    assert settled.shape[-1] == augmentation.out_size(8)
-    assert settled.dtype == np.uint8
+    centered = augmentation.center(images)
+    assert centered.shape == trained.shape
+    assert centered.shape[-1] == augmentation.out_size(8)
+    assert centered.dtype == np.uint8
     # the deterministic transform is one of the random ones
-    found_or_same = settled if isinstance(augmentation, NoAugmentation) else None
+    found_or_same = centered if isinstance(augmentation, NoAugmentation) else None
     if found_or_same is None:
-        assert {*found_corners(augmentation, images, settled).tolist()} == {5}  # (1, 1) of 4 x 4
+        assert {*found_corners(augmentation, images, centered).tolist()} == {5}  # (1, 1) of 4 x 4
     else:
         np.testing.assert_array_equal(found_or_same, images)
-    np.testing.assert_array_equal(augmentation.settle(images[0]), settled[0])
-    tensor = augmentation.settle(torch.from_numpy(images))
+    np.testing.assert_array_equal(augmentation.center(images[0]), centered[0])
+    tensor = augmentation.center(torch.from_numpy(images))
     assert tensor.dtype == torch.uint8
-    np.testing.assert_array_equal(tensor.numpy(), settled)
-    settled[:] = 0
+    np.testing.assert_array_equal(tensor.numpy(), centered)
+    centered[:] = 0
     tensor.zero_()
-    np.testing.assert_array_equal(images, pictures(4))  # copies, not views
+    np.testing.assert_array_equal(images, draw_images(4))  # copies, not views
 
 
 def test_no_augmentation_draws_nothing():
-    images, generator = pictures(3), seeded()
+    images, generator = draw_images(3), seeded()
     one, other = augment(NoAugmentation(), images, images[::-1].copy(), generator)
     np.testing.assert_array_equal(one, images)
     np.testing.assert_array_equal(other, images[::-1])
@@ -128,7 +128,7 @@ def test_no_augmentation_draws_nothing():
 
 
 def test_sides_may_differ():
-    images = pictures(30)[:, :, :, :6]
+    images = draw_images(30)[:, :, :, :6]
     (one, _), corners = augment(CROP, images, images, seeded()), CROP.draw(30, (8, 6), seeded())
     np.testing.assert_array_equal(one, by_loop(CROP, images, corners.obs))
     assert corners.obs.max(1).tolist() == [3, 1]
@@ -140,9 +140,9 @@ def test_written_and_read_back(augmentation):
 
 
 def test_bad_sizes():
-    with pytest.raises(BadInputError, match="at most the picture's side 64, got 84; use a crop"):
+    with pytest.raises(BadInputError, match="at most the image's side 64, got 84; use a crop"):
         RandomCrop().out_size(64)
-    with pytest.raises(BadInputError, match="at least the picture's 120, got 108; translate on"):
-        RandomTranslate().settle(np.zeros((3, 120, 120), np.uint8))
+    with pytest.raises(BadInputError, match="at least the image's 120, got 108; translate on"):
+        RandomTranslate().center(np.zeros((3, 120, 120), np.uint8))
     with pytest.raises(BadInputError, match="size"):
         RandomCrop(size=0)

@@ -6,38 +6,47 @@ from hypothesis import strategies as st
 
 from lff.core import BadInputError
 from lff.core.memory import check_memory
-from lff.data import FrameReplay, RandomCrop, RandomTranslate, Replay, augment, frames
+from lff.data import (
+    FrameReplay,
+    NoAugmentation,
+    RandomCrop,
+    RandomTranslate,
+    Replay,
+    augment,
+    frames,
+)
 from lff.store import SegmentStore
 
 SHAPE = (6, 5, 5)  # three frames of two channels
+NONE = NoAugmentation()
 
 
 class NaiveFrameBuffer:
     """Whole observations, twice, in a ring, as RAD keeps them."""
 
-    def __init__(self, capacity):
+    def __init__(self, capacity, augmentation=NONE):
         self.capacity, self.rows, self.total = capacity, [None] * capacity, 0
+        self.augmentation = augmentation
 
     def add(self, *transition):
         self.rows[self.total % self.capacity] = transition
         self.total += 1
 
-    def sample(self, size, generator, augmentation=None):
+    def sample(self, size, generator):
         held = min(self.total, self.capacity)
         picked = torch.randint(held, (size,), generator=generator).tolist()
         obs, action, reward, next_obs, terminated = zip(
             *(self.rows[i] for i in picked), strict=True
         )
         obs, next_obs = (torch.from_numpy(np.stack(x)) for x in (obs, next_obs))
-        if augmentation is not None:
-            obs, next_obs = augment(augmentation, obs, next_obs, generator)
+        obs, next_obs = augment(self.augmentation, obs, next_obs, generator)
         action = torch.from_numpy(np.stack(action))
         reward = torch.tensor(reward, dtype=torch.float32)
         return obs, action, reward, next_obs, torch.tensor(terminated)
 
 
 def episodes(lengths, *, seed=0, shape=SHAPE, channels=2):
-    """Yield ("begin", obs) and ("add", transition) of episodes of random pictures."""
+    """Yield ("begin", obs) and ("add", transition) of episodes of random images."""
     g = np.random.default_rng(seed)
     for length in lengths:
         frame = g.integers(0, 256, (channels, *shape[1:]), dtype=np.uint8)
@@ -61,12 +70,14 @@ def feed(replay, event):
         replay.add(*transition, terminated=terminated)
 
 
-def build(capacity):
-    return FrameReplay(capacity, obs_shape=SHAPE, action_dim=2, frame_channels=2)
+def build(capacity, augmentation=NONE):
+    return FrameReplay(
+        capacity, obs_shape=SHAPE, action_dim=2, frame_channels=2, augmentation=augmentation
+    )
 
 
-def filled(lengths, capacity):
-    replay, naive = build(capacity), NaiveFrameBuffer(capacity)
+def filled(lengths, capacity, augmentation=NONE):
+    replay, naive = build(capacity, augmentation), NaiveFrameBuffer(capacity, augmentation)
     for event in episodes(lengths):
         feed(replay, event)
         if event[0] == "add":
@@ -74,8 +85,8 @@ def filled(lengths, capacity):
     return replay, naive
 
 
-def draw(replay, augmentation=None, *, seed=1, size=40):
-    return replay.sample(size, torch.Generator().manual_seed(seed), augmentation)
+def draw(replay, *, seed=1, size=40):
+    return replay.sample(size, torch.Generator().manual_seed(seed))
 
 
 def assert_same(one, other):
@@ -85,15 +96,18 @@ def assert_same(one, other):
 
 
 LENGTHS = st.lists(st.integers(1, 12), min_size=1, max_size=12)
-AUGMENTATIONS = st.sampled_from([None, RandomCrop(size=3), RandomTranslate(size=7)])
+AUGMENTATIONS = st.sampled_from([NONE, RandomCrop(size=3), RandomTranslate(size=7)])
 
 
 @settings(deadline=None)
 @given(LENGTHS, st.integers(1, 25), AUGMENTATIONS)
 def test_batches_are_those_of_the_naive_buffer(lengths, capacity, augmentation):
-    replay, naive = filled(lengths, capacity)
+    replay, naive = filled(lengths, capacity, augmentation)
     assert len(replay) == min(sum(lengths), capacity)
-    assert_same(draw(replay, augmentation), draw(naive, augmentation))
+    assert_same(draw(replay), draw(naive))
+    naive.augmentation = NONE
+    peeked = replay.peek(40, torch.Generator().manual_seed(1))
+    assert_same(peeked, draw(naive))
 
 
 def test_long_histories_wrap_rows_and_transitions():
@@ -196,7 +210,7 @@ def test_transitions_are_sampled_uniformly():
     assert chi_square < 27.9  # nine degrees of freedom, 0.999
 
 
-def test_pictures_stay_uint8_and_belong_to_the_batch():
+def test_images_stay_uint8_and_belong_to_the_batch():
     replay, _ = filled([9], 9)
     batch = draw(replay)
     assert batch.obs.dtype == batch.next_obs.dtype == torch.uint8
@@ -210,7 +224,7 @@ def test_pictures_stay_uint8_and_belong_to_the_batch():
     assert_same(before, kept)
 
 
-def test_to_begin_again_at_the_same_picture_changes_nothing():
+def test_to_begin_again_at_the_same_image_changes_nothing():
     (_, obs), step, *_ = episodes([3])
     replay = build(5)
     replay.begin(obs)

@@ -6,8 +6,8 @@ import torch
 from lff.experiments.jobs.after_training import NoiseTestJob, ReplayKernelJob
 from lff.experiments.jobs.training import TrainJob
 from lff.launch.job import DIVERGED, JobRow
+from lff.runs.load import load, replay_sample
 from lff.runs.spectra import first_critic, look, untrained
-from lff.training.load import load, replay_sample
 from tests.experiments.small import small_train_job
 
 JOB = small_train_job(env="dmc/cartpole-swingup", steps=200)

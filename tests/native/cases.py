@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
-from lff.algos import SAC, FixedAlpha, LearnedAlpha, NoTarget, PolyakTarget, SACConfig
+from lff.algos import FixedAlpha, LearnedAlpha, NoTarget, PolyakTarget, SACConfig, Spaces
 from lff.algos.sac import Noise
 from lff.data import Batch
 from lff.native import NativeSAC
@@ -32,7 +32,7 @@ class Case:
 
     def build(self, seed=0):
         generator = torch.Generator().manual_seed(seed)
-        return SAC(self.config, self.obs, self.act, generator=generator)
+        return self.config.build(Spaces((self.obs,), self.act), generator=generator)
 
     def build_double(self):
         torch.set_default_dtype(torch.float64)
@@ -117,7 +117,7 @@ def distances(case, *, steps=5, target="native"):
     native = NativeSAC(agent, threads=case.threads, target=target)
     generator = torch.Generator().manual_seed(1)
     if eager.norm is not None:
-        eager.observe(2 * torch.randn(50, case.obs, generator=generator) + 1)
+        eager.observe((2 * torch.randn(50, case.obs, generator=generator) + 1).numpy())
     found = []
     for step in range(steps):
         state = eager.state()
@@ -125,7 +125,7 @@ def distances(case, *, steps=5, target="native"):
         exact.load_state(state)
         replay = case.replay(generator)
         index = torch.randint(ROWS, (case.config.batch_size,), generator=generator)
-        noise = eager.draw_noise(generator)
+        noise = eager.draw(generator, case.config.batch_size)
         batch = Batch(*(column[index] for column in replay))
         actor = step != 1
         ours = native.update(replay, index, noise, actor=actor)

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from lff.algos import FixedAlpha, NoTarget, SACConfig
+from lff.algos.base import Exploration
 from lff.core import BadInputError
 from lff.data import Batch
 from lff.native import NativeSAC, supports
@@ -119,7 +120,9 @@ def test_draws_are_those_of_the_eager_agent():
     native = NativeSAC(agent)
     ours, theirs = (torch.Generator().manual_seed(5) for _ in range(2))
     for _ in range(2):
-        for a, b in zip(native.draw_noise(ours), agent.draw_noise(theirs)[:3], strict=True):
+        for a, b in zip(
+            native.draw_noise(ours), agent.draw(theirs, native.shape.batch)[:3], strict=True
+        ):
             assert torch.equal(a, b)
         expected = torch.randint(ROWS, (40,), generator=theirs)
         assert torch.equal(native.draw_index(ROWS, ours), expected)
@@ -130,12 +133,12 @@ def test_acting_equals_the_eager_policy_alone_and_in_a_batch(name):
     case = CASES[name]
     agent = case.build()
     generator = torch.Generator().manual_seed(0)
-    agent.observe(torch.randn(20, case.obs, generator=generator))
+    agent.observe(torch.randn(20, case.obs, generator=generator).numpy())
     native = NativeSAC(agent)
     obs = torch.randn(11, case.obs, generator=generator)
     noise = torch.randn(11, case.act, generator=generator)
     for eps in (None, noise):
-        expected = agent.act(obs, eps)
+        expected = agent.act(obs, Exploration(eps))
         found = native.act_batch(obs.numpy(), None if eps is None else eps.numpy())
         torch.testing.assert_close(torch.from_numpy(found), expected, rtol=1e-5, atol=1e-6)
         for row in range(11):
@@ -148,7 +151,7 @@ def broken(place, value):
     agent = LFF.build()
     generator = torch.Generator().manual_seed(7)
     replay = LFF.replay(generator)
-    noise = agent.draw_noise(generator)
+    noise = agent.draw(generator, LFF.config.batch_size)
     state = {name: tensor.clone() for name, tensor in agent.state().items()}
     where = replay._asdict() | state
     where[place].view(-1)[3] = value

@@ -2,7 +2,7 @@
 
 import torch
 
-from lff.training.compiling import compile_update
+from lff.training.compile import compile_update
 
 CLOSE = {"rtol": 1e-3, "atol": 1e-4}
 

@@ -11,7 +11,7 @@ import numpy as np
 from lff import Fourier, MLPTrunk, NetConfig
 from lff.regularizers import Dropout, FunctionalRegularization, LayerNorm, SpectralNorm
 from lff.tabular import FQI, FQIConfig, grid16_smooth
-from lff.training.compiling import compile_update
+from lff.training.compile import compile_update
 
 NET = NetConfig(Fourier(fourier_dim=8, sigma=0.1), MLPTrunk((16, 16)))
 ALL = (

@@ -14,7 +14,7 @@ import torch
 from lff.algos import PolyakTarget
 from lff.nn import pixels
 from lff.regularizers import Dropout, FunctionalRegularization, SpectralNorm, WeightDecay
-from tests.algos.pictures import OBS, draw_pictures, make_seer
+from tests.algos.pixel_agents import OBS, draw_images, make_pixel_agent
 from tests.parity.agents import check_metrics, check_states, compiled
 
 SIZE = 7
@@ -31,14 +31,14 @@ def variants():
 
 def main(backend):
     pixels.CACHED = SMALL
-    assert make_seer().critic.encoder._chunk(SIZE) == 2  # hence 2, 2, 2 and 1
+    assert make_pixel_agent().critic.network.encoder._chunk(SIZE) == 2  # hence 2, 2, 2 and 1
     for options, regularizers in variants():
         torch.compiler.reset()
-        one, other = (make_seer(*regularizers, **options) for _ in "ab")
+        one, other = (make_pixel_agent(*regularizers, **options) for _ in "ab")
         update = compiled(other.update, backend)
         g = torch.Generator().manual_seed(1)
         for i in range(4):
-            batch, noise = draw_pictures(i, size=SIZE), one.draw_noise(g, batch_size=SIZE)
+            batch, noise = draw_images(i, size=SIZE), one.draw(g, SIZE)
             actor = i % 2 == 0
             expected = one.update(batch, noise, actor=actor)
             actual = update(batch, noise, actor=actor)

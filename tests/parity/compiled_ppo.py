@@ -11,10 +11,11 @@ import sys
 import torch
 
 from lff import Fourier, MLPTrunk, NetConfig
-from lff.algos import PPO, PPOConfig
+from lff.algos import PPOConfig, Spaces
+from lff.algos.base import Minibatch
 from lff.data.rollout import Rollout
 from lff.regularizers import BasisRule, Dropout, LayerNorm, SpectralNorm, WeightDecay
-from lff.training.compiling import compile_update
+from lff.training.compile import compile_update
 
 OBS, ACT, ROWS, SIZE = 5, 2, 64, 16
 NET = NetConfig(Fourier(fourier_dim=8, sigma=0.1), MLPTrunk((16, 16), activation="tanh"))
@@ -49,7 +50,8 @@ def main(backend):
         sizes = {"rollout_steps": ROWS, "batch_size": SIZE, "lr": 1e-3}
         config = PPOConfig(actor=NET, critic=NET, **sizes, **options)
         one, other = (
-            PPO(config, OBS, ACT, generator=torch.Generator().manual_seed(0)) for _ in "ab"
+            config.build(Spaces((OBS,), ACT), generator=torch.Generator().manual_seed(0))
+            for _ in "ab"
         )
         alive.append(other)
         if backend == "inductor":
@@ -63,9 +65,9 @@ def main(backend):
             for agent in (one, other):
                 agent.lr_share.fill_(share)
             for rows in torch.randperm(ROWS, generator=g).view(-1, SIZE):
-                masks = one.draw_masks(g, size=SIZE)
-                expected = one.update(samples[0], rows, masks)
-                actual = update(samples[1], rows, masks)
+                masks = one.draw(g, SIZE)
+                expected = one.update(Minibatch(samples[0], rows), masks)
+                actual = update(Minibatch(samples[1], rows), masks)
         for name, value in expected.items():
             torch.testing.assert_close(actual[name], value, rtol=1e-3, atol=1e-4, msg=name)
         for name, value in one.state().items():

@@ -12,7 +12,7 @@ import sys
 import torch
 
 from lff import Fourier, MLPTrunk, NetConfig
-from lff.algos import SAC, NoTarget, SACConfig
+from lff.algos import NoTarget, SACConfig, Spaces
 from lff.regularizers import (
     BasisRule,
     Dropout,
@@ -53,15 +53,16 @@ def main(backend):
             torch.compiler.reset()
         config = SACConfig(actor=NET, critic=NET, batch_size=SIZE, critic_lr=1e-3, **options)
         one, other = (
-            SAC(config, OBS, ACT, generator=torch.Generator().manual_seed(0)) for _ in "ab"
+            config.build(Spaces((OBS,), ACT), generator=torch.Generator().manual_seed(0))
+            for _ in "ab"
         )
         alive.append(other)
         update = compiled(other.update, backend)
         g = torch.Generator().manual_seed(1)
         for _ in range(5):
-            batch, noise = draw_batch(g), one.draw_noise(g)
-            one.observe(batch.obs)
-            other.observe(batch.obs)
+            batch, noise = draw_batch(g), one.draw(g, SIZE)
+            one.observe(batch.obs.numpy())
+            other.observe(batch.obs.numpy())
             expected, actual = one.update(batch, noise), update(batch, noise)
         check_metrics(actual, expected)
         check_states(other, one)

@@ -9,11 +9,11 @@ import torch
 from torch import nn
 
 import lff
-from lff.algos import PPO
+from lff.algos import PPO, Spaces
 from lff.algos.moments import Moments
 from lff.core.seeding import stream_seed
-from lff.training.on_policy import OnPolicyRun
-from tests.training.ppo_runs import MLP, small_ppo
+from lff.training.on_policy import OnPolicyLoop
+from tests.training.runs import MLP, small_ppo
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SEEN = 1_000
@@ -26,8 +26,12 @@ def linears(*networks):
 def pairs(agent, policy):
     """Their layers and ours, the actor's first."""
     theirs = policy.mlp_extractor
-    yield from zip(linears(theirs.policy_net, policy.action_net), linears(agent.actor), strict=True)
-    yield from zip(linears(theirs.value_net, policy.value_net), linears(agent.critic), strict=True)
+    yield from zip(
+        linears(theirs.policy_net, policy.action_net), linears(agent.networks["actor"]), strict=True
+    )
+    yield from zip(
+        linears(theirs.value_net, policy.value_net), linears(agent.networks["critic"]), strict=True
+    )
 
 
 @pytest.fixture
@@ -56,8 +60,7 @@ def test_a_rollout_and_its_update_are_those_of_sb3(task, rows, ends, tmp_path, m
     config = small_ppo(f"gym/{task}-v5", agent=agent, steps=rows, eval_every=rows, log_every=rows)
     peer = PPOPeer(config)
     weights = torch.Generator().manual_seed(stream_seed(config.seed, "weights"))
-    (obs_dim,), (action_dim,) = peer.observation_space.shape, peer.action_space.shape
-    start = PPO(config.algo, obs_dim, action_dim, generator=weights)
+    start = config.algo.build(Spaces.of(peer), generator=weights)
     with torch.no_grad():
         for theirs, ours in pairs(start, peer.policy):
             theirs.weight.copy_(ours.weight)
@@ -70,7 +73,7 @@ def test_a_rollout_and_its_update_are_those_of_sb3(task, rows, ends, tmp_path, m
 
     buffer = peer.rollout_buffer
     actions = iter(buffer.actions.reshape(rows, 1, -1))
-    monkeypatch.setattr(OnPolicyRun, "_choose", lambda *_: next(actions))
+    monkeypatch.setattr(OnPolicyLoop, "_choose", lambda *_: next(actions))
     prepare, loops, seen = PPO.prepare, {}, []
 
     def keep(self, rollout):

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from lff import Fourier, MLPTrunk, NetConfig
-from lff.algos import SAC, SACConfig
+from lff.algos import SACConfig, Spaces
 from lff.algos.squashed import squash
 from tests.algos.batches import random_batch
 
@@ -25,7 +25,7 @@ def make(*regularizers, net="lff", seed=0, device="cpu", **options):
         **options,
     )
     generator = torch.Generator().manual_seed(seed)
-    return SAC(config, OBS, ACT, generator=generator, device=device)
+    return config.build(Spaces((OBS,), ACT), generator=generator, device=device)
 
 
 def draw_batch(seed=0, size=SIZE):
@@ -41,7 +41,7 @@ def advance(agent, updates=1, seed=1):
     """Do updates with fixed batches and noise; return the last batch and noise."""
     g = torch.Generator().manual_seed(seed)
     for i in range(updates):
-        batch, noise = draw_batch(i), agent.draw_noise(g)
+        batch, noise = draw_batch(i), agent.draw(g, SIZE)
         agent.update(batch, noise)
     return batch, noise
 
@@ -123,7 +123,7 @@ class Reference:
         how = lambda name, member=None: {  # noqa: E731
             k: (v(name, member) if callable(v) else v) for k, v in call.items()
         }
-        config, alpha = agent.config, agent.log_alpha.exp()
+        config, alpha = agent.config, agent.alpha.log_alpha.exp()
         self.actor = Net(before, "actor")
         members = range(config.num_critics)
         self.critics = [Net(before, "critic", m) for m in members]
@@ -193,8 +193,8 @@ def assert_first_step(agent, reference, *, change=None):
 def moved(agent, updates=3):
     """Move an agent off its start so that copies and weights differ; its moments become fresh."""
     advance(agent, updates, seed=9)
-    for adam in (agent.actor_adam, agent.critic_adam, agent.alpha_adam):
+    for adam in (agent.actor.adam, agent.critic.adam, agent.alpha.adam):
         adam.reset()
-    for follower in agent._followers.values():
-        follower.prepare()  # it goes by the count of the critics' steps
+    for average in agent._averages.values():
+        average._prepare()  # it goes by the count of the critics' steps
     return agent

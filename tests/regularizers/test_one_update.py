@@ -12,6 +12,7 @@ from lff.regularizers import (
     WeightDecay,
 )
 from tests.regularizers.agents import (
+    SIZE,
     Reference,
     advance,
     assert_first_step,
@@ -32,7 +33,7 @@ nets = pytest.mark.parametrize("net", ["lff", "mlp"])
 
 
 def update(agent, *, change=None, **how):
-    batch, noise = draw_batch(5), agent.draw_noise(torch.Generator().manual_seed(6))
+    batch, noise = draw_batch(5), agent.draw(torch.Generator().manual_seed(6), SIZE)
     if how.pop("masked", False):
         how["call"] = (how.get("call") or {}) | {"masks": masks_of(noise)}
     reference = Reference(agent, batch, noise, **how)
@@ -105,7 +106,7 @@ def test_basis_rule(kind):
 @pytest.mark.parametrize("options", [{}, {"in_targets": False}, {"where": "critic"}], ids=str)
 def test_dropout(net, options):
     agent = moved(make(Dropout(p=0.4, **options), net=net))
-    noise = agent.draw_noise(torch.Generator().manual_seed(0))
+    noise = agent.draw(torch.Generator().manual_seed(0), SIZE)
     passes = {"critic", "actor_critic"}
     if options.get("in_targets", True):
         passes |= {"next_critic"}
@@ -118,7 +119,7 @@ def test_dropout(net, options):
 @nets
 def test_functional_regularization(net):
     agent = moved(make(FunctionalRegularization(kappa=0.7, lag=1000), net=net))
-    assert any(not torch.equal(agent._target[n], v) for n, v in agent._critic.items())
+    assert any(not torch.equal(agent.target[n], v) for n, v in agent.critic.parameters.items())
     metrics = update(agent, online=True, penalty=0.7)
     assert metrics["train/penalty"].item() > 0
 

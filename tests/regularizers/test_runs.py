@@ -38,7 +38,7 @@ def config(**options):
 
 def test_interrupted_and_resumed_equals_uninterrupted(tmp_path):
     def stop(run, event):
-        if event == "step" and run.at.env_step == 173:
+        if event == "step" and run.progress.env_step == 173:
             signal.raise_signal(signal.SIGTERM)
 
     whole, parts = tmp_path / "whole", tmp_path / "parts"

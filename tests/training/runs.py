@@ -1,35 +1,48 @@
-"""Short runs for tests: a small agent on a task that costs nothing."""
+"""Short runs for tests: small agents on tasks that cost nothing."""
 
 import dataclasses
 
-from lff.algos import SACConfig
+from lff.algos import PPOConfig, SACConfig
 from lff.nn import Fourier, MLPTrunk, NetConfig
-from lff.training import TrainConfig
-from lff.training.pixel_presets import pixel_preset
+from lff.training import Compute, RunConfig, Schedule
+from lff.training.presets import preset
 
 NET = NetConfig(Fourier(fourier_dim=8, sigma=0.1), MLPTrunk((16, 16)))
+TANH = NetConfig(Fourier(fourier_dim=8, sigma=0.1), MLPTrunk((16, 16), activation="tanh"))
+MLP = NetConfig(trunk=MLPTrunk((16, 16), activation="tanh"))
+SCHEDULE = {"log_every": 100, "eval_every": 600, "eval_episodes": 1, "checkpoint_every": 150}
 
 
-def small(env="dmc/cheetah-run", **options):
-    algo = options.pop("algo", None) or SACConfig(
-        actor=NET, critic=NET, batch_size=16, actor_lr=1e-3, critic_lr=1e-3
-    )
-    schedule = {
-        "steps": 1200,
-        "warmup_steps": 100,
-        "log_every": 100,
-        "eval_every": 600,
-        "eval_episodes": 1,
-        "checkpoint_every": 150,
-    }
-    return TrainConfig(env=env, algo=algo, **(schedule | options))
+def run_config(env, algo, **values):
+    """Return a run; values go to the part whose field has their name."""
+    parts = {"schedule": Schedule(), "compute": Compute(), "algo": algo}
+    for name, part in parts.items():
+        own = {f.name for f in dataclasses.fields(part)} & values.keys()
+        parts[name] = dataclasses.replace(part, **{key: values.pop(key) for key in own})
+    return RunConfig(env=env, **parts, **values)
+
+
+def small(env="dmc/cheetah-run", *, algo=None, **options):
+    """Return a run of SAC."""
+    if algo is None:
+        rates = {"actor_lr": 1e-3, "critic_lr": 1e-3}
+        algo = SACConfig(actor=NET, critic=NET, batch_size=16, **rates)
+    values = {"steps": 1200, "warmup_steps": 100} | SCHEDULE
+    return run_config(env, algo, **(values | options))
+
+
+def small_ppo(env="gym/Hopper-v5", *, agent=None, **options):
+    """Return a run of PPO."""
+    fields = {"rollout_steps": 120, "batch_size": 40, "epochs": 2, "lr": 1e-3}
+    algo = PPOConfig(**({"actor": TANH, "critic": TANH} | fields | (agent or {})))
+    values = {"steps": 600, "log_every": 100, "eval_every": 300, "eval_episodes": 1}
+    return run_config(env, algo, **(values | {"checkpoint_every": 90} | options))
 
 
 def tiny_pixels(task="dmc-pixels/cartpole-swingup", *, net="lff", **options):
-    """Forty actions of a tiny agent that sees."""
-    sizes = {"size": 36, "seen_size": 32, "num_filters": 4, "hidden_dim": 16, "fourier_dim": 8}
-    chosen = dataclasses.replace(pixel_preset("laptop", task), batch_size=4, **sizes)
-    schedule = {
+    """Return forty actions of a tiny pixel agent."""
+    sizes = {"size": 36, "cropped_size": 32, "num_filters": 4, "hidden_dim": 16, "fourier_dim": 8}
+    values = {
         "steps": 320,
         "action_repeat": 8,
         "warmup_steps": 80,
@@ -37,5 +50,8 @@ def tiny_pixels(task="dmc-pixels/cartpole-swingup", *, net="lff", **options):
         "eval_every": 320,
         "eval_episodes": 1,
         "checkpoint_every": 320,
+        "batch_size": 4,
     }
-    return TrainConfig(env=task, view=chosen.view, algo=chosen.agent(net), **(schedule | options))
+    compute = {key: options.pop(key) for key in ("compile", "device") if key in options}
+    config = preset("laptop", task).replace(**sizes, **(values | options)).config(net)
+    return dataclasses.replace(config, compute=Compute(**compute))

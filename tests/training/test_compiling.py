@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from lff.core.errors import BadInputError, BadTypeError
-from lff.training import TrainConfig, train
-from lff.training.compiling import CACHE, cache_dir, compile_update, find_compiler, keep_cache
+from lff.training import train
+from lff.training.compile import CACHE, cache_dir, compile_update, find_compiler, keep_cache
 from tests.training.runs import small
 
 
@@ -55,7 +55,7 @@ def test_unknown_devices_are_refused(device):
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this is about machines without CUDA")
 def test_a_device_that_is_not_there_is_refused_before_anything_is_written(tmp_path):
-    config: TrainConfig = small("probe/action", device="cuda")
+    config = small("probe/action", device="cuda")
     with pytest.raises(BadInputError, match="torch sees no CUDA"):
         train(config, directory=tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -7,8 +7,9 @@ import torch
 from lff.algos import PPOConfig
 from lff.envs import make
 from lff.nn import Fourier, MLPTrunk, NetConfig
-from lff.training import PPOTrainConfig, train
-from lff.training.load import load
+from lff.runs.load import load
+from lff.training import train
+from tests.training.runs import run_config
 
 MLP = NetConfig(trunk=MLPTrunk((32,), activation="tanh"))
 LFF = NetConfig(Fourier(fourier_dim=16, sigma=0.1), MLPTrunk((32,), activation="tanh"))
@@ -44,8 +45,8 @@ def test_probe(tmp_path, name, net):
         value_clip=None,
         normalize_reward=name != "constant",  # its rewards do not vary
     )
-    config = PPOTrainConfig(
-        env=f"probe/{name}", algo=algo, steps=2304, num_envs=4, eval_every=10_000, log_every=5_000
+    config = run_config(
+        f"probe/{name}", algo, steps=2304, num_envs=4, eval_every=10_000, log_every=5_000
     )
     train(config, directory=tmp_path / "run")
     policy, env = load(tmp_path / "run"), make(f"probe/{name}", seed=0)

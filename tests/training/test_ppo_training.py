@@ -13,13 +13,12 @@ from lff.auditing import audit
 from lff.core.config import from_dict, to_dict
 from lff.core.errors import BadInputError, InterruptedRunError, NonFiniteError
 from lff.runs.export import export
+from lff.runs.load import replay_sample
 from lff.runs.spectra import read_spectra
 from lff.store import RunDir, load_latest, read_rows
-from lff.training import AnyTrainConfig, PPOTrainConfig, TrainConfig, train
-from lff.training.load import replay_sample
+from lff.training import RunConfig, train
 from tests.envs.timed import chain
-from tests.training.ppo_runs import MLP, small_ppo
-from tests.training.runs import small
+from tests.training.runs import MLP, small, small_ppo
 
 
 class Stopped(BaseException):
@@ -31,7 +30,7 @@ def run(folder, config, *, stop_at=(), **options):
     for step in (*stop_at, None):
 
         def watch(loop, event, step=step):
-            if event == "step" and step is not None and loop.at.env_step >= step:
+            if event == "step" and step is not None and loop.progress.env_step >= step:
                 raise Stopped
 
         try:
@@ -79,11 +78,14 @@ def test_the_checkpoint_holds_the_statistics_of_what_was_seen(finished):
     shift, scale = (tensors[f"agent/norm/{name}"] for name in ("shift", "scale"))
     seen = torch.from_numpy(np.clip((obs - shift) * scale, -10, 10))
     np.testing.assert_allclose(
-        policy.act(obs), policy.agent.actor(seen).clamp(-1, 1).numpy(), atol=1e-6
+        policy.act(obs), policy.agent.networks["actor"](seen).clamp(-1, 1).numpy(), atol=1e-6
     )
     unit = 1 / tensors["agent/reward/scale"].item()
     np.testing.assert_allclose(
-        policy.value(obs), unit * policy.agent.critic(seen)[:, 0].numpy(), rtol=1e-5, atol=1e-6
+        policy.value(obs),
+        unit * policy.agent.networks["critic"](seen)[:, 0].numpy(),
+        rtol=1e-5,
+        atol=1e-6,
     )
 
 
@@ -101,12 +103,11 @@ def test_the_tools_that_read_runs(finished):
     assert [s.step for s in spectra][0::2] == [0, 600]
 
 
-def test_configs_of_both_kinds_are_told_apart():
-    for config, kind in ((small_ppo(), PPOTrainConfig), (small(), TrainConfig)):
+def test_configs_of_every_algorithm_travel():
+    for config in (small_ppo(), small()):
         stored = json.loads(json.dumps(to_dict(config)))
-        found = from_dict(AnyTrainConfig, stored)
-        assert type(found) is kind
-        assert found == config
+        assert stored["algo"]["type"] == type(config.algo).tag
+        assert from_dict(RunConfig, stored) == config
 
 
 @pytest.mark.parametrize("env", ["gym/Hopper-v5", "tests.faults.environments:swing"])
@@ -121,7 +122,7 @@ def test_left_anywhere_and_resumed_is_byte_for_byte(tmp_path, env, num_envs):
 
 def test_processes_and_this_process_train_alike(tmp_path):
     one = run(tmp_path / "inside", small_ppo(num_envs=4, steps=240))
-    config = small_ppo(num_envs=4, steps=240, vector="processes")
+    config = small_ppo(num_envs=4, steps=240, envs="processes")
     other = run(tmp_path / "processes", config, stop_at=(170,))
     assert_equal(one, other)
 
@@ -138,7 +139,7 @@ def test_a_signal_stops_within_a_rollout(tmp_path):
     config = small_ppo("probe/two-step", checkpoint_every=10_000)
 
     def watch(loop, event):
-        if event == "step" and loop.at.env_step == 150:
+        if event == "step" and loop.progress.env_step == 150:
             os.kill(os.getpid(), signal.SIGTERM)
 
     with pytest.raises(InterruptedRunError, match="stopped at step 15"):
@@ -158,7 +159,7 @@ def test_gymnasiums_vectors_train_and_resume_with_new_episodes(tmp_path, mode):
 
         def watch(loop, event, stop=stop):
             told.extend([loop.warning] if event == "warning" else [])
-            if event == "step" and stop and loop.at.env_step >= stop:
+            if event == "step" and stop and loop.progress.env_step >= stop:
                 raise Stopped
 
         try:
@@ -185,12 +186,14 @@ def test_numbers_that_leave_the_finite_ones_are_told(tmp_path):
 
 def test_what_cannot_be_is_refused_and_nothing_written(tmp_path):
     with pytest.raises(BadInputError, match="a divisor of 120"):
-        small_ppo(num_envs=7)
-    with pytest.raises(BadInputError, match="vector"):
-        small_ppo(vector="threads")
+        train(small_ppo(num_envs=7), directory=tmp_path / "run")
+    with pytest.raises(BadInputError, match="1 with a replay memory"):
+        small(num_envs=2)
+    with pytest.raises(BadInputError, match="envs"):
+        small_ppo(envs="threads")
     folder = tmp_path / "run"
     with pytest.raises(BadInputError, match="left out with processes"):
-        train(small_ppo(vector="processes"), directory=folder, env_fn=lambda _: chain(seed=0))
-    with pytest.raises(BadInputError, match="PPO only"):
+        train(small_ppo(envs="processes"), directory=folder, env_fn=lambda _: chain(seed=0))
+    with pytest.raises(BadInputError, match="on-policy algorithms only"):
         train(small("probe/action"), directory=folder, vector_fn=lambda _: None)
     assert not folder.exists()

@@ -9,9 +9,10 @@ from torch import nn
 from lff.algos import PPOConfig
 from lff.nn import MLPTrunk, NetConfig
 from lff.store import RunDir
-from lff.training import OnPolicyRun, PPOTrainConfig
-from lff.training.vectors import chosen_vector
+from lff.training.on_policy import OnPolicyLoop
+from lff.training.vectors import make_vector
 from tests.envs.timed import GAMMA, WRONG, chain
+from tests.training.runs import run_config
 
 NET = NetConfig(trunk=MLPTrunk((8,), activation="tanh"))
 TASK = "tests.envs.timed:chain"
@@ -29,7 +30,7 @@ def first_sample(folder, *, num_envs, mode, gae_lambda):
         normalize_reward=False,
     )
     vector = "processes" if mode == "processes" else "inside"
-    config = PPOTrainConfig(env=TASK, algo=algo, steps=1000, num_envs=num_envs, vector=vector)
+    config = run_config(TASK, algo, steps=1000, num_envs=num_envs, envs=vector)
 
     def gymnasium_vector(seed):
         return SyncVectorEnv([lambda: chain(seed=0)] * num_envs, autoreset_mode=mode)
@@ -37,25 +38,27 @@ def first_sample(folder, *, num_envs, mode, gae_lambda):
     from lff.envs import make
 
     ours = mode in (None, "processes")
-    make_vector = chosen_vector(
-        config, lambda seed: make(TASK, seed=seed), vector_fn=None if ours else gymnasium_vector
-    )
+    make_env = lambda seed: make(TASK, seed=seed)  # noqa: E731
+    envs = make_vector(config, make_env, vector_fn=None if ours else gymnasium_vector)
     found = {}
     with RunDir(folder).start(config, info={}) as run:
-        loop = OnPolicyRun(config, run, lambda seed: make(TASK, seed=seed), make_vector=make_vector)
-        loop.agent.critic = nn.Linear(1, 1)
-        nn.init.ones_(loop.agent.critic.weight)
-        nn.init.zeros_(loop.agent.critic.bias)
+        loop = OnPolicyLoop(config, make_env, envs)
+        loop.run = run
+        critic = loop.agent.critic.network = nn.Linear(1, 1)
+        nn.init.ones_(critic.weight)
+        nn.init.zeros_(critic.bias)
         found["learn"] = loop._learn
         loop._learn = lambda: found.update(
-            sample=loop.agent.prepare(loop.rollout)[0], step=loop.at.env_step, rollout=loop.rollout
+            sample=loop.agent.prepare(loop.rollout)[0],
+            step=loop.progress.env_step,
+            rollout=loop.rollout,
         )
         try:
             loop._begin()
             while "sample" not in found:
                 loop._step()
         finally:
-            loop.envs.close()
+            loop.close()
     return found
 
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 import torch
 
-from lff.algos import SAC, FixedAlpha, NoTarget, PolyakTarget, SACConfig
+from lff.algos import FixedAlpha, NoTarget, PolyakTarget, SACConfig, Spaces
 from lff.core.errors import BadInputError, InterruptedRunError, NonFiniteError
 from lff.data import Replay
 from lff.envs import PAPER_TASKS, make
 from lff.nn import Fourier, MLPTrunk, NetConfig
 from lff.regularizers import FunctionalRegularization
 from lff.store import RunDir, load_latest, read_rows
-from lff.training import TrainConfig, preset, sac_config, train, worth_compiling
+from lff.training import RunConfig, train, worth_compiling
 from lff.training.arrays import to_tensors
 from lff.training.diagnostics import (
     BATCH_SIZE,
@@ -25,7 +25,8 @@ from lff.training.diagnostics import (
     _histogram,
     network_metrics,
 )
-from lff.training.presets import NetName, PresetName
+from lff.training.networks import NetName
+from lff.training.presets import PresetName, preset
 from tests.training.runs import NET, small
 
 ROOT = Path(__file__).parents[2]
@@ -90,7 +91,7 @@ def test_interrupted_and_resumed_equals_uninterrupted(env, stops, eval_every, tm
 
     def stop_at(step):
         def watch(run, event):
-            if event == "step" and run.at.env_step == step:
+            if event == "step" and run.progress.env_step == step:
                 signal.raise_signal(signal.SIGTERM)
 
         return watch
@@ -130,13 +131,13 @@ def test_the_agent_finds_the_known_values(name, tmp_path, unchecked):
     config = small(f"probe/{name}", algo=algo, steps=600, eval_every=5000, checkpoint_every=5000)
     env = make(f"probe/{name}", seed=0)
     train(config, directory=tmp_path / "run")
-    agent = SAC(algo, 1, 1)
+    agent = algo.build(Spaces((1,), 1))
     agent.load_state(to_tensors(load_latest(tmp_path / "run").arrays, "agent/"))
     errors = []
     for seed in range(20):
         obs, _ = env.reset(seed=seed)
         action = agent.act(torch.from_numpy(obs))
-        q = agent.critic(torch.from_numpy(obs), action).amin().item()
+        q = agent.value(torch.from_numpy(obs), action).item()
         errors.append(abs(q - env.optimal_value(float(obs[0]), gamma=algo.gamma)))
     assert np.mean(errors) < 0.15, errors
 
@@ -171,8 +172,8 @@ def test_a_nan_of_the_environment_stops_the_run_and_keeps_the_checkpoint(what, t
 
 def test_a_nan_in_the_weights_stops_within_one_update_and_is_named(tmp_path):
     def watch(run, event):
-        if event == "step" and run.at.env_step == 200:
-            run.agent.actor.front.B.data[0, 0] = math.nan
+        if event == "step" and run.progress.env_step == 200:
+            run.agent.networks["actor"].front.B.data[0, 0] = math.nan
 
     config = small("probe/action", steps=400, checkpoint_every=150)
     with pytest.raises(NonFiniteError, match=r"at step 200, first in actor/front\.B"):
@@ -180,30 +181,33 @@ def test_a_nan_in_the_weights_stops_within_one_update_and_is_named(tmp_path):
     assert load_latest(tmp_path / "run").step == 150
 
 
-def test_the_watch_tells_once_when_q_passes_what_rewards_can_give():
-    watch = DivergenceWatch(gamma=0.9, action_dim=3)
+def test_the_watch_warns_once_when_q_passes_what_rewards_can_give():
+    config = SACConfig(actor=NET, critic=NET, gamma=0.9, alpha=FixedAlpha(value=0.5))
+    agent = config.build(Spaces((3,), 3))
+    watch = DivergenceWatch(agent)
     watch.reward(-2.0)
-    assert watch.bound(0.0) == pytest.approx(20.0)
-    assert watch.bound(0.5) == pytest.approx((2 + 0.5 * 3 * math.log(2)) / 0.1)
-    assert not watch.passed(19.0, 0.0, 1000)
-    assert not watch.passed(25.0, 0.5, 1000)
-    assert watch.passed(21.0, 0.0, 2001)
-    text = watch.explain(torch.tensor([[1.0, -3.0], [21.0, -22.5]]), 0.0)
-    assert "at step 2,001: critic 2 of 2 says 22.5" in text
-    assert not watch.passed(1e9, 0.0, 3000)
+    limit = (2 + 0.5 * 3 * math.log(2)) / 0.1
+    assert agent.value_limit(2.0) == pytest.approx(limit)
+    assert not watch.passed(1.9, 1000)
+    assert not watch.passed(limit - 0.01, 1000)
+    assert watch.passed(limit + 0.01, 2001)
+    text = watch.explain(torch.tensor([[1.0, -3.0], [21.0, -32.5]]))
+    assert "at step 2,001: critic 2 of 2 says 32.5" in text
+    assert not watch.passed(1e9, 3000)
     assert watch.state() == {"largest_reward": 2.0, "seen_at": 2001}
 
 
 def test_what_is_said_of_the_networks_by_hand(unchecked):
-    agent = SAC(SACConfig(actor=NET, critic=NET), 3, 2, generator=torch.Generator().manual_seed(0))
+    config = SACConfig(actor=NET, critic=NET)
+    agent = config.build(Spaces((3,), 2), generator=torch.Generator().manual_seed(0))
     replay = Replay(100, obs_dim=3, action_dim=2)
     rng = np.random.default_rng(0)
     for _ in range(100):
         obs, next_obs = rng.normal(size=(2, 3))
         replay.add(obs, rng.uniform(-1, 1, 2), 0.0, next_obs, terminated=False)
     batch = replay.sample(BATCH_SIZE, torch.Generator().manual_seed(1))
-    metrics = network_metrics(agent, batch)
-    B = agent.critic.stacked.front.B.numpy()
+    metrics = network_metrics(agent.inputs(batch))
+    B = agent.networks["critic"].stacked.front.B.numpy()
     assert B.shape == (2, 4, 5)
     assert metrics["lff/critic_B_std"] == pytest.approx(B.std(ddof=1), rel=1e-5)
     edges = np.linspace(-4, 4, 21) * B.std(ddof=1)
@@ -213,7 +217,8 @@ def test_what_is_said_of_the_networks_by_hand(unchecked):
     for q in (5, 50, 95):
         expected = np.quantile(phases, q / 100)
         assert metrics[f"lff/critic_phase_q{q:02d}"] == pytest.approx(expected, rel=1e-3)
-    hidden = agent.actor.trunk[:4](agent.actor.front(batch.obs))
+    actor = agent.networks["actor"]
+    hidden = actor.trunk[:4](actor.front(batch.obs))
     values = np.linalg.svd(hidden.double().numpy(), compute_uv=False)
     rank = int(np.argmax(np.cumsum(values) / values.sum() >= 0.99)) + 1
     assert metrics["net/actor_effective_rank"] == rank
@@ -248,47 +253,63 @@ def test_metrics_hold_nothing_of_the_machine(tmp_path):
 @pytest.mark.parametrize("name", PresetName.__args__)
 def test_every_preset_trains_every_task(task, name, tmp_path):
     """Sizes shrunk, σ kept."""
-    chosen = dataclasses.replace(preset(name, task), hidden_dim=8, fourier_dim=8, batch_size=8)
-    chosen = dataclasses.replace(chosen, mlp_width="exact")
-    env = make(task, seed=0)
-    sizes = {"obs_dim": env.observation_space.shape[0], "action_dim": env.action_space.shape[0]}
-    algo = sac_config(chosen, actor="lff", critic="mlp", **sizes)
-    config = small(task, algo=algo, steps=220, warmup_steps=20, eval_every=10_000)
-    config = dataclasses.replace(config, eval_episodes=1)
-    assert algo.actor.front.sigma == preset(name, task).sigma
+    chosen = preset(name, task)
+    tiny = chosen.replace(hidden_dim=8, fourier_dim=8, batch_size=8, mlp="exact")
+    algo = tiny.config("mlp", actor="lff").algo
+    config = small(task, algo=algo, steps=2000, warmup_steps=20, eval_every=10_000)
+    assert algo.actor.front.sigma == chosen.sizes.sigma
     finished = []
 
     def watch(run, event):
-        finished.append(run.at.updates)
-        if run.at.updates == 40:
+        finished.append(run.progress.updates)
+        if run.progress.updates == 40:
             signal.raise_signal(signal.SIGTERM)  # before the final evaluation of 1,000 steps
 
     with pytest.raises(InterruptedRunError):
-        train(dataclasses.replace(config, steps=2000), directory=tmp_path / "run", watch=watch)
+        train(config, directory=tmp_path / "run", watch=watch)
     assert 40 in finished
 
 
 def test_presets_are_those_of_the_sources():
     table, text = (preset(n, "dmc/cheetah-run") for n in ("paper-table", "paper-text"))
-    assert (table.sigma, table.fourier_dim, table.lr) == (0.003, 64, 1e-4)
-    assert (text.sigma, text.fourier_dim) == (0.001, 1024)
-    assert preset("paper-text", "dmc/quadruped-run").sigma == 0.01
-    assert preset("authors-readme", "dmc/walker-run").lr == 3e-4
-    laptop = preset("laptop", "dmc/walker-run")
-    assert (laptop.hidden_dim, laptop.batch_size, laptop.sigma) == (128, 128, 0.01)
+    assert (table.sizes.sigma, table.sizes.fourier_dim, table.fields["critic_lr"]) == (
+        0.003,
+        64,
+        1e-4,
+    )
+    assert (text.sizes.sigma, text.sizes.fourier_dim) == (0.001, 1024)
+    assert preset("paper-text", "dmc/quadruped-run").sizes.sigma == 0.01
+    assert preset("authors-readme", "dmc/walker-run").fields["actor_lr"] == 3e-4
+    laptop = preset("laptop", "dmc/walker-run").config()
+    assert laptop.algo.actor.trunk.hidden == (128, 128)
+    assert (laptop.algo.batch_size, laptop.algo.critic.front.sigma) == (128, 0.01)
+
+
+def test_a_preset_refuses_a_value_that_nothing_takes():
+    with pytest.raises(BadInputError, match="did you mean sigma"):
+        preset("laptop", "dmc/walker-run").replace(sigm=0.1)
 
 
 @pytest.mark.parametrize("name", NetName.__args__)
 def test_every_network_by_name(name):
-    net = preset("laptop", "dmc/cheetah-run").net(name, 23, 1)
+    net = preset("laptop", "dmc/cheetah-run").sizes.net(name)
     assert net.build(23, 1)(torch.zeros(4, 23)).shape == (4, 1)
 
 
 def test_short_runs_are_not_compiled():
-    sizes = {"warmup_steps": 5000, "action_repeat": 1, "updates": 1}
-    assert not worth_compiling(12_000, **sizes)
-    assert worth_compiling(13_000, **sizes)
-    assert worth_compiling(100_000, **sizes)
+    run = lambda steps: small(steps=steps, warmup_steps=5000)  # noqa: E731
+    assert not worth_compiling(run(12_000))
+    assert worth_compiling(run(13_000))
+    assert worth_compiling(run(100_000))
+
+
+def test_a_run_builds_two_simulators(tmp_path, monkeypatch):
+    made = []
+    counted = lambda *a, **k: made.append(1) or make(*a, **k)  # noqa: E731
+    monkeypatch.setattr("lff.training.run.make", counted)
+    config = small("probe/action", steps=200, eval_every=50)
+    train(config, directory=tmp_path / "run", reference_episodes=2)
+    assert len(made) == 2
 
 
 @pytest.mark.parametrize("options", [{"steps": 0}, {"warmup_steps": 0}, {"seed": -1}], ids=str)
@@ -299,7 +320,7 @@ def test_bad_schedules(options):
 
 def test_no_target_and_configs_travel():
     algo = SACConfig(actor=NET, critic=NET, target=NoTarget())
-    config = TrainConfig(env="probe/action", algo=algo, steps=10)
+    config = RunConfig(env="probe/action", algo=algo, steps=10)
     from lff.core import from_dict, to_dict
 
-    assert from_dict(TrainConfig, to_dict(config)) == config
+    assert from_dict(RunConfig, to_dict(config)) == config

@@ -1,4 +1,6 @@
-"""PPO's two losses, each of which stops to reward a change when it has gone far enough."""
+"""PPO's clipped policy and value losses, and the Gaussian policy that they are of."""
+
+import math
 
 import torch
 from jaxtyping import Float
@@ -39,3 +41,18 @@ def value_loss(
 def standardized(advantage: Float[Tensor, " batch"]) -> Float[Tensor, " batch"]:
     """Return the advantages with mean 0 and variance 1."""
     return (advantage - advantage.mean()) / (advantage.std() + SMALL)
+
+
+def log_probability(
+    action: Float[Tensor, "batch act"],
+    mean: Float[Tensor, "batch act"],
+    log_std: Float[Tensor, " act"],
+) -> Float[Tensor, " batch"]:
+    """Return log π(a|s) of a Gaussian: Σ [-½ ((a - μ)/σ)² - log σ - ½ log 2π]."""
+    z = (action - mean) * (-log_std).exp()
+    return (-0.5 * z.square() - log_std - 0.5 * math.log(2 * math.pi)).sum(dim=-1)
+
+
+def entropy(log_std: Float[Tensor, " act"]) -> Float[Tensor, ""]:
+    """Return H of it: Σ [log σ + ½ log 2πe], whatever the observation."""
+    return (log_std + 0.5 * math.log(2 * math.pi * math.e)).sum()

@@ -1,5 +1,5 @@
 """Running mean and variance of what arrives step by step, and the scaling of observations and
-rewards by them, as PPO's code bases do it.
+rewards by them, as PPO's code bases do it; SAC normalises observations likewise.
 
     x -> clip((x - mean) / √(var + ε), ±10)                      observations
     r -> clip(r / √(var(R) + ε), ±10),   R_t = r_t + γ R_{t-1}   rewards, R from an episode's start

@@ -12,7 +12,7 @@ Implementation details:
    actions are clipped to [-1, 1] by the environment, and log π is of the action before that.
 2. Actor and critic are separate networks, so that LFF in one of them is data.
 3. Observations and rewards are normalised by running statistics (``lff.algos.moments``), which are
-   part of the agent's state.  A rollout holds observations as the actor saw them.
+   part of the agent's state.  A rollout holds observations as the actor was given them.
 4. One gradient of the whole loss; its norm over both networks together is clipped.  Adam has
    ε = 1e-5, and a schedule may leave a share of the learning rate.
 5. V_old and log π_old are computed once, when a rollout is complete: the networks have not changed
@@ -26,34 +26,122 @@ Implementation details:
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy.typing import NDArray
-from torch import Tensor, nn
-from torch.func import functional_call, grad
+from torch import Tensor
+from torch.func import grad
 
-from lff.algos.clipped import policy_loss, standardized, value_loss
-from lff.algos.gae import advantages, explained_variance
-from lff.algos.gaussian import entropy, log_probability
-from lff.algos.moments import Moments, RewardScale
-from lff.algos.ppo_config import PPOConfig
-from lff.algos.state import fill, kept_buffers, scale_orthogonal_
-from lff.data.rollout import Rollout
-from lff.optim import Adam, Rule
-from lff.regularizers import (
-    draw_masks,
-    dropout_of,
-    power_steps,
-    rules,
-    spectral_vectors,
-    wrap,
+from lff.algos.base import (
+    GREEDY,
+    Exploration,
+    Masks,
+    Metrics,
+    Minibatch,
+    OnPolicyAgent,
+    Probe,
+    Spaces,
+    check_vectors,
+    scale_orthogonal_,
 )
+from lff.algos.clipped import entropy, log_probability, policy_loss, standardized, value_loss
+from lff.algos.gae import advantages, explained_variance
+from lff.algos.moments import Moments, RewardScale
+from lff.algos.trained import Trained
+from lff.core.checks import Config, Interval, Positive, Scale, Size, validate
+from lff.core.errors import BadInputError
+from lff.data.rollout import Rollout
+from lff.nn import NetConfig
+from lff.regularizers import RegularizerConfig, check_combination, draw_masks
 from lff.regularizers.base import Role
 
-Masks = Mapping[str, Mapping[str, Tensor]]
+Share = Annotated[float, Interval("[0, 1]", "use 0.95")]
+Above = Annotated[float, Positive("use 0.5, say")]
+AdvantageNorm = Literal["minibatch", "rollout", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PPOConfig(Config):
+    """Proximal policy optimization; the defaults are those of the paper's Table 3."""
+
+    tag: ClassVar[str] = "ppo"
+    learns_from: ClassVar[Literal["rollout"]] = "rollout"
+    actor: NetConfig
+    """Network of the policy: observation -> mean action."""
+    critic: NetConfig
+    """Network of the value: observation -> V."""
+    gamma: Share = 0.99
+    """Discount γ."""
+    gae_lambda: Share = 0.95
+    """λ of the advantages."""
+    clip: Above = 0.2
+    """c, how far ρ counts from 1."""
+    value_clip: Above | None = 0.2
+    """c of the value loss; None does not clip it."""
+    lr: Scale = 3e-4
+    """Learning rate of both networks."""
+    lr_decay: bool = True
+    """Let the learning rate fall linearly to 0 at the end of the run."""
+    rollout_steps: Size = 2048
+    """Actions between two optimizations, over all environments together."""
+    epochs: Size = 10
+    """How often each of them is used."""
+    batch_size: Size = 64
+    """Actions per update."""
+    entropy_coef: Scale = 0.0
+    """k_H."""
+    value_coef: Scale = 0.5
+    """k_V."""
+    max_grad_norm: Above | None = 0.5
+    """Largest norm of the gradient of both networks; None does not clip it."""
+    advantage_norm: AdvantageNorm = "minibatch"
+    """Over what advantages get mean 0 and variance 1."""
+    adam_eps: Above = 1e-5
+    """Adam's ε."""
+    initial_std: Above = 1.0
+    """σ_π at the start."""
+    hidden_gain: Above = math.sqrt(2)  # noqa: RUF009
+    """Gain of orthogonal hidden layers."""
+    actor_gain: Scale = 0.01
+    """Gain of the actor's output layer."""
+    critic_gain: Scale = 1.0
+    """Gain of the critic's output layer."""
+    normalize_obs: bool = True
+    """Normalise observations by running statistics."""
+    normalize_reward: bool = True
+    """Divide rewards by the running spread of their discounted sum."""
+    regularizers: tuple[RegularizerConfig, ...] = ()
+    """Any of ``lff.regularizers`` but the two that belong to Q-learning."""
+
+    def __post_init__(self) -> None:
+        """Check the values before anything is built."""
+        validate(self)
+        if self.batch_size > self.rollout_steps:
+            remedy = f"use {self.rollout_steps} or less"
+            raise BadInputError("batch_size", self.batch_size, "at most a rollout", remedy)
+        check_combination(self.regularizers)
+        if any(one.penalizes or one.penalizes_features for one in self.regularizers):
+            remedy = "leave it out; it is for Q-learning"
+            raise BadInputError("regularizers", self.regularizers, "without penalty of Q", remedy)
+
+    def build(
+        self,
+        spaces: Spaces,
+        *,
+        num_envs: int = 1,
+        generator: torch.Generator | None = None,
+        device: torch.device | str = "cpu",
+    ) -> "PPO":
+        """Return the agent; the same generator state gives the same agent."""
+        check_vectors(spaces)
+        if self.rollout_steps % num_envs:
+            remedy = f"use a divisor of {self.rollout_steps}, or other rollout_steps"
+            raise BadInputError("num_envs", num_envs, f"a divisor of {self.rollout_steps}", remedy)
+        return PPO(self, spaces, num_envs=num_envs, generator=generator, device=device)
 
 
 class Sample(NamedTuple):
@@ -71,65 +159,50 @@ class Sample(NamedTuple):
     """R."""
 
 
-class PPO:
+class PPO(OnPolicyAgent):
     """The agent: networks, their optimizers, statistics, and one update."""
+
+    value_max = "train/value_max"
+    value_letter = "V"
 
     def __init__(
         self,
         config: PPOConfig,
-        obs_dim: int,
-        action_dim: int,
+        spaces: Spaces,
         *,
         num_envs: int = 1,
         generator: torch.Generator | None = None,
         device: torch.device | str = "cpu",
     ) -> None:
-        """Build actor and critic; the same generator state gives the same agent.
-
-        Everything is drawn on the CPU and then moved, so that a seed means the same everywhere.
-        """
-        self.config, self.device = config, torch.device(device)
-        self.obs_dim, self.obs_shape, self.action_dim = obs_dim, (obs_dim,), action_dim
-        self.actor = config.actor.build(obs_dim, action_dim, generator=generator)
-        self.critic = config.critic.build(obs_dim, 1, generator=generator)
-        self._networks: dict[Role, nn.Module] = {"actor": self.actor, "critic": self.critic}
-        gains = {"actor": config.actor_gain, "critic": config.critic_gain}
-        for role, network in self._networks.items():
-            scale_orthogonal_(network, hidden=config.hidden_gain, output=gains[role])
-            wrap(network, config.regularizers, role, generator=generator)
-            network.to(self.device)
-            network.requires_grad_(requires_grad=False)  # gradients come from torch.func
+        """Build actor and critic on the CPU, then move them to the device."""
+        self.config, self.spaces, self.device = config, spaces, torch.device(device)
+        obs_dim, size = spaces.obs_dim, spaces.action
+        actor = config.actor.build(obs_dim, size, generator=generator)
+        critic = config.critic.build(obs_dim, 1, generator=generator)
+        self.networks = {"actor": actor, "critic": critic}
+        for network, gain in ((actor, config.actor_gain), (critic, config.critic_gain)):
+            scale_orthogonal_(network, hidden=config.hidden_gain, output=gain)
         start = math.log(config.initial_std)
-        self.log_std = torch.full((action_dim,), start, device=self.device)
-        self._parameters: dict[Role, dict[str, Tensor]] = {
-            "actor": {**dict(self.actor.named_parameters()), "log_std": self.log_std},
-            "critic": dict(self.critic.named_parameters()),
-        }
+        self.log_std = torch.full((size,), start, device=self.device)
         self.lr_share = torch.ones(1, device=self.device)
-        self.actor_adam, self.critic_adam = self._adam("actor"), self._adam("critic")
-        self._spectral = [
-            (network, self._parameters[role] | spectral_vectors(network))
-            for role, network in self._networks.items()
-            if spectral_vectors(network)
-        ]
-        self._dropout = dropout_of(config.regularizers)
+        both: dict[str, Any] = {
+            "lr": config.lr,
+            "device": self.device,
+            "generator": generator,
+            "eps": config.adam_eps,
+            "share": self.lr_share,
+        }
+        extra, spread = config.regularizers, {"log_std": self.log_std}
+        self.actor = Trained(actor, extra, "actor", extra=spread, **both)
+        self.critic = Trained(critic, extra, "critic", **both)
+        self._trained: dict[Role, Trained] = {"actor": self.actor, "critic": self.critic}
+        self.optimizers = {role: trained.adam for role, trained in self._trained.items()}
         self.norm = Moments(obs_dim) if config.normalize_obs else None
         scale = RewardScale(num_envs, gamma=config.gamma) if config.normalize_reward else None
         self.reward_scale = scale
 
-    def _adam(self, role: Role) -> Adam:
-        config, parameters = self.config, self._parameters[role]
-        own = rules(self._networks[role], config.regularizers, role, lr=config.lr)
-        all_rules = {"log_std": Rule(config.lr), **own}
-        return Adam(parameters, all_rules, eps=config.adam_eps, share=self.lr_share)
-
-    def observe(self, obs: NDArray[np.float32]) -> None:
-        """Take note of observations, one row each.  Nothing unless normalising."""
-        if self.norm is not None:
-            self.norm.observe(obs)
-
-    def see(self, obs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return what the networks see of observations, one row each."""
+    def normalize(self, obs: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return rows of observations as the networks are given them."""
         return obs if self.norm is None else self.norm.normalize(obs)
 
     def scale_reward(
@@ -138,7 +211,7 @@ class PPO:
         ended: NDArray[np.bool_],
         valid: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float32]:
-        """Take note of one reward from each environment; return what is learned from."""
+        """Update the reward statistics; return the rewards that are learned from."""
         if self.reward_scale is None:
             return reward.astype(np.float32)
         return self.reward_scale(reward, ended, valid)
@@ -148,35 +221,23 @@ class PPO:
         """What a reward of 1, as it is learned from, is in the environment's own units."""
         return 1.0 if self.reward_scale is None else self.reward_scale.unit
 
-    def normalize(self, obs: Float[Tensor, "*batch obs"]) -> Float[Tensor, "*batch obs"]:
-        """Return what the networks see of an observation, as a tensor."""
-        return obs if self.norm is None else self.norm.normalize_tensor(obs)
+    def _normalized(self, obs: Tensor) -> Tensor:
+        x = obs.to(self.device)
+        return x if self.norm is None else self.norm.normalize_tensor(x)
 
     def act(
-        self,
-        obs: Float[Tensor, "*batch obs"],
-        noise: Tensor | None = None,
-        *,
-        masks: Mapping[str, Tensor] | None = None,
-    ) -> Tensor:
-        """Return the mean action, or a sample if noise is given, in [-1, 1] on the CPU."""
+        self, obs: Float[Tensor, "*batch obs"], exploration: Exploration = GREEDY
+    ) -> Float[Tensor, "*batch act"]:
+        """Return the mean actions, or samples if there is noise, in [-1, 1] on the CPU."""
         with torch.inference_mode():
-            seen = self.normalize(obs.to(self.device))
-            return self.choose(seen, noise, masks=masks).clamp(-1.0, 1.0).cpu()
+            return self.choose(self._normalized(obs), exploration).clamp(-1.0, 1.0).cpu()
 
     def choose(
-        self,
-        seen: Float[Tensor, "*batch obs"],
-        noise: Tensor | None = None,
-        *,
-        masks: Mapping[str, Tensor] | None = None,
+        self, obs: Float[Tensor, "*batch obs"], exploration: Exploration = GREEDY
     ) -> Float[Tensor, "*batch act"]:
-        """Return actions, not clipped, for observations as the networks see them."""
-        if masks:
-            drops = {name: mask.to(self.device) for name, mask in masks.items()}
-            mean: Tensor = functional_call(self.actor, drops, (seen,))
-        else:
-            mean = self.actor(seen)
+        """Return actions, not clipped, for observations as the networks are given them."""
+        noise, masks = exploration
+        mean = self.actor(obs, masks=masks)
         return mean if noise is None else mean + self.log_std.exp() * noise.to(self.device)
 
     def value(
@@ -185,7 +246,15 @@ class PPO:
         """Return V(s) on the CPU, in the environment's own units; the action does not matter."""
         del action
         with torch.inference_mode():
-            return self.reward_unit * self._values(self.normalize(obs.to(self.device)))
+            return self.reward_unit * self._values(self._normalized(obs))
+
+    def value_limit(self, reward: float) -> float:
+        """Return r / (1 - γ)."""
+        return reward / (1 - self.config.gamma) if self.config.gamma < 1 else math.inf
+
+    def inputs(self, batch: Float[Tensor, "batch obs"]) -> list[Probe]:
+        """Return both networks with observations as they are given them."""
+        return [Probe(role, network, (batch,)) for role, network in self.networks.items()]
 
     def prepare(self, rollout: Rollout) -> tuple[Sample, dict[str, Float[Tensor, ""]]]:
         """Return a complete rollout as rows for the updates, and what can be said of V on it.
@@ -224,9 +293,8 @@ class PPO:
         # ordinary tensors: the update does not take those of inference
         return Sample(*(column.clone() for column in found)), metrics
 
-    def _values(self, seen: Float[Tensor, "*batch obs"]) -> Float[Tensor, "*batch"]:
-        output: Tensor = self.critic(seen.to(self.device))
-        return output.squeeze(-1).cpu()
+    def _values(self, obs: Float[Tensor, "*batch obs"]) -> Float[Tensor, "*batch"]:
+        return self.critic(obs.to(self.device)).squeeze(-1).cpu()
 
     def _next_values(self, rollout: Rollout, value: Tensor) -> Tensor:
         """Return V(s') of every step: the next row's V, but where an episode was cut, or at the end
@@ -239,18 +307,17 @@ class PPO:
         found[cut] = self._values(rollout.next_obs[cut])
         return found
 
-    def update(
-        self, sample: Sample, rows: Int[Tensor, " batch"], masks: Masks
-    ) -> dict[str, Float[Tensor, ""]]:
+    def update(self, batch: Minibatch, noise: Masks, *, actor: bool = True) -> Metrics:  # noqa: ARG002
         """Do one update of both networks in place on these rows; return metrics."""
         config = self.config
-        batch = Sample(*(column.index_select(0, rows) for column in sample))
+        rows = Sample(*(column.index_select(0, batch.rows) for column in batch.sample))
         if config.advantage_norm == "minibatch":
-            batch = batch._replace(advantage=standardized(batch.advantage))
+            rows = rows._replace(advantage=standardized(rows.advantage))
         with torch.no_grad():
-            for network, tensors in self._spectral:
-                power_steps(network, tensors)
-            gradients, metrics = grad(self._loss, has_aux=True)(self._parameters, batch, masks)
+            for trained in self._trained.values():
+                trained.normalize_spectra()
+            parameters = {role: trained.parameters for role, trained in self._trained.items()}
+            gradients, metrics = grad(self._loss, has_aux=True)(parameters, rows, noise)
             norm = sum(g.square().sum() for part in gradients.values() for g in part.values())
             norm = torch.as_tensor(norm).sqrt()
             if config.max_grad_norm is not None:
@@ -260,22 +327,22 @@ class PPO:
                     role: {name: g * share for name, g in part.items()}
                     for role, part in gradients.items()
                 }
-            self.actor_adam.step(gradients["actor"])
-            self.critic_adam.step(gradients["critic"])
-            return {**metrics, "train/grad_norm": norm}
+            self.actor.adam.step(gradients["actor"])
+            self.critic.adam.step(gradients["critic"])
+            rate = config.lr * self.lr_share.squeeze()
+            spread = self.log_std.exp().mean()
+            return {**metrics, "train/grad_norm": norm, "train/lr": rate, "train/std": spread}
 
     def _loss(
         self, parameters: Mapping[Role, Mapping[str, Tensor]], batch: Sample, masks: Masks
     ) -> tuple[Tensor, dict[str, Tensor]]:
         config = self.config
-        actor = {n: p for n, p in parameters["actor"].items() if n != "log_std"}
+        weights = {n: p for n, p in parameters["actor"].items() if n != "log_std"}
         log_std = parameters["actor"]["log_std"]
-        mean = functional_call(self.actor, {**actor, **masks.get("actor", {})}, (batch.obs,))
-        drops = masks.get("critic", {})
-        output: Tensor = functional_call(
-            self.critic, {**parameters["critic"], **drops}, (batch.obs,)
-        )
-        value = output.squeeze(-1)
+        mean = self.actor(batch.obs, parameters=weights, masks=masks.get("actor"))
+        value = self.critic(
+            batch.obs, parameters=parameters["critic"], masks=masks.get("critic")
+        ).squeeze(-1)
         log_prob = log_probability(batch.action, mean, log_std)
         of_policy = policy_loss(log_prob, batch.log_prob, batch.advantage, clip=config.clip)
         of_value = value_loss(value, batch.value, batch.target, clip=config.value_clip)
@@ -293,40 +360,25 @@ class PPO:
         }
         return loss, metrics
 
-    def draw_masks(self, generator: torch.Generator, *, size: int) -> Masks:
+    def draw(self, generator: torch.Generator, size: int) -> Masks:
         """Draw the dropout masks of one update, on the CPU, and move them to the device."""
         return {
             role: {
                 name: mask.to(self.device)
-                for name, mask in draw_masks(self._networks[role], generator, batch=(size,)).items()
+                for name, mask in draw_masks(trained.network, generator, batch=(size,)).items()
             }
-            for role in self._dropout
+            for role, trained in self._trained.items()
+            if trained.dropout is not None
         }
 
-    def draw_acting_masks(
-        self, generator: torch.Generator, *, batch: tuple[int, ...] = ()
-    ) -> dict[str, Tensor]:
-        """Draw what :meth:`act` drops: nothing, and no number, unless dropout acts (a bug)."""
-        dropout = self._dropout.get("actor")
-        if dropout is None or not dropout.when_acting:
-            return {}
-        return draw_masks(self.actor, generator, batch=batch)
-
-    def state(self) -> dict[str, Tensor]:
-        """Return every tensor that makes up the agent, by name: what a checkpoint holds."""
-        parts = {
-            "actor": {**self._parameters["actor"], **kept_buffers(self.actor)},
-            "critic": {**self._parameters["critic"], **kept_buffers(self.critic)},
-            "adam/actor": self.actor_adam.state(),
-            "adam/critic": self.critic_adam.state(),
+    def parts(self) -> dict[str, Mapping[str, Tensor]]:
+        """Return every tensor of the agent by part and name, in the order an update makes them."""
+        return {
+            "adam/critic": self.critic.adam.state(),
+            "critic": self.critic.state(),
+            "adam/actor": self.actor.adam.state(),
+            "actor": self.actor.state(),
             "adam": {"share": self.lr_share},
             "norm": {} if self.norm is None else self.norm.state(),
             "reward": {} if self.reward_scale is None else self.reward_scale.state(),
         }
-        return {
-            f"{part}/{n}": value for part, values in parts.items() for n, value in values.items()
-        }
-
-    def load_state(self, tensors: Mapping[str, Tensor]) -> None:
-        """Copy a checkpoint's tensors into the agent, in place."""
-        fill(self.state(), tensors)

@@ -1,4 +1,4 @@
-"""Soft actor-critic (Haarnoja et al., 2018) as in the paper's starting code base.
+"""Soft actor-critic (Haarnoja et al., 2018) from state, as in the paper's starting code base.
 
     y      = r + γ (1 - terminated) (min_i Q̄_i(s', a') - α log π(a'|s')) [+ noise],   a' ~ π(s')
     L_Q    = Σ_i mean (Q_i(s, a) - y)²
@@ -11,257 +11,235 @@ Implementation details:
 2. The losses of the critics are summed, not averaged, and not halved.
 3. α itself, not log α, multiplies the gap in L_α, as in the authors' code; log α is learned.
 4. The target follows the critics every second critic update.
-5. The order is critic, actor, α, target; the actor sees the critics just updated.
+5. The order is critic, actor, α, target; the actor's loss uses the critics just updated.
 6. The critics are not differentiated by their weights in the actor step.
 7. Noise and dropout masks are drawn outside and passed in, so that the update is a pure function
-   of its inputs and one graph for the compiler: :meth:`SAC.update` changes its tensors in place and
-   has no branches on data.
+   of its inputs and one graph for the compiler: it changes its tensors in place and does not branch
+   on data.
 8. Regularizers (``lff.regularizers``) are called when a network has been built, when its optimizer
-   is made, and in the critic loss.  Functional regularization takes the place of the target
-   network: the bootstrap is from the critics, and θ̄ is the lagging copy.
-9. Observations are normalised inside the agent if asked for (``lff.algos.normalize``); callers and
+   is made, and in the critic loss.  Functional regularization replaces the target network: the
+   bootstrap is from the critics, and θ̄ is the lagging copy.
+9. Observations are normalised inside the agent if asked for (``lff.algos.moments``); callers and
    replay hold them as the environment gave them.
-10. From images (SAC + RAD) actor and critics share front and convolutions, the encoder.  Critics
-    train them; the gradient of the actor stops at the maps, which both read once.  The next action
-    is chosen from the critics' encoding, its value from the target's.  Batches come
-    augmented; whoever acts or asks for values gives images as the environment does, and the agent
-    takes the augmentation's deterministic form.
 """
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
-from torch.func import functional_call, grad
+from torch.func import grad
 
-from lff.algos.alpha import LearnedAlpha
-from lff.algos.normalize import RunningNorm
-from lff.algos.sac_config import SACConfig as SACConfig
-from lff.algos.sac_losses import Noise as Noise
-from lff.algos.sac_losses import actor_loss, alpha_gradient, bootstrap, critic_loss
-from lff.algos.squashed import split_head, squash
-from lff.algos.state import fill, kept_buffers
-from lff.algos.target import Follower, PolyakTarget
-from lff.core.errors import BadInputError
-from lff.data import Batch
-from lff.nn import Ensemble, PixelCritic, pixel_actor
-from lff.optim import Adam, Rule
-from lff.regularizers import (
-    draw_masks,
-    dropout_of,
-    penalty,
-    power_steps,
-    rules,
-    spectral_vectors,
-    update_masks,
-    wrap,
+from lff.algos.base import (
+    GREEDY,
+    Exploration,
+    Masks,
+    Metrics,
+    OffPolicyAgent,
+    Probe,
+    Spaces,
+    check_vectors,
 )
+from lff.algos.moments import Moments
+from lff.algos.off_policy import OffPolicyConfig
+from lff.algos.squashed import LOG_STD_MAX, LOG_STD_MIN, split_head, squash
+from lff.algos.target import NoTarget, Polyak, PolyakTarget, shared_copy
+from lff.algos.temperature import FixedAlpha, LearnedAlpha, Temperature
+from lff.algos.trained import Trained, update_masks
+from lff.core.checks import Interval
+from lff.data import Batch
+from lff.nn import Ensemble
+from lff.regularizers import penalty
 from lff.regularizers.base import Role
 
-CRITICS_BODY = "head.net."
-"""How the names of the critics' own weights begin, in an agent that sees; the rest is the encoder.
-"""
+Obs = Shaped[Tensor, "..."]
+Actions = Float[Tensor, "*batch act"]
+Tensors = Mapping[str, Tensor]
 
 
-class SAC:
+@dataclass(frozen=True, kw_only=True)
+class SACConfig(OffPolicyConfig):
+    """Soft actor-critic; actor and critic are separate networks, so each variant is data."""
+
+    tag: ClassVar[str] = "sac"
+    alpha: LearnedAlpha | FixedAlpha = LearnedAlpha()  # noqa: RUF009  frozen
+    """The temperature."""
+    log_std_min: Annotated[float, Interval(f"(-inf, {LOG_STD_MAX})", "use -5")] = LOG_STD_MIN
+    """The lower end of log σ_π."""
+
+    def build(
+        self,
+        spaces: Spaces,
+        *,
+        num_envs: int = 1,  # noqa: ARG002
+        generator: torch.Generator | None = None,
+        device: torch.device | str = "cpu",
+    ) -> "SAC":
+        """Return the agent; the same generator state gives the same agent."""
+        check_vectors(spaces)
+        return SAC(self, spaces, generator=generator, device=device)
+
+
+class Noise(NamedTuple):
+    """The random numbers of one update, drawn outside it."""
+
+    action: Float[Tensor, "batch act"]
+    next_action: Float[Tensor, "batch act"]
+    target: Float[Tensor, " batch"]
+    masks: Masks = {}  # noqa: RUF012  never changed
+    """Dropout masks of each pass: critic, next_critic, actor_critic, actor, next_actor."""
+
+
+def bootstrap(
+    batch: Batch,
+    next_q: Float[Tensor, "critic batch"],
+    next_log_prob: Float[Tensor, " batch"],
+    *,
+    alpha: Float[Tensor, ""],
+    gamma: float,
+    noise: Float[Tensor, " batch"] | float = 0.0,
+) -> Float[Tensor, " batch"]:
+    """Return the targets y."""
+    next_value = next_q.amin(dim=0) - alpha * next_log_prob
+    return batch.reward + gamma * ~batch.terminated * next_value + noise
+
+
+def critic_loss(
+    q: Float[Tensor, "critic batch"], target_q: Float[Tensor, " batch"]
+) -> Float[Tensor, ""]:
+    """Σ_i mean (Q_i - y)²."""
+    return (q - target_q).square().mean(dim=1).sum()
+
+
+def actor_loss(
+    q: Float[Tensor, "critic batch"], log_prob: Float[Tensor, " batch"], alpha: Float[Tensor, ""]
+) -> Float[Tensor, ""]:
+    """Mean (α log π - min_i Q_i)."""
+    return (alpha * log_prob - q.amin(dim=0)).mean()
+
+
+class SAC(OffPolicyAgent):
     """The agent: networks, their optimizers, and one update."""
+
+    value_max = "train/q_max"
 
     def __init__(
         self,
         config: SACConfig,
-        obs_dim: int | tuple[int, ...],
-        action_dim: int,
+        spaces: Spaces,
         *,
         generator: torch.Generator | None = None,
         device: torch.device | str = "cpu",
     ) -> None:
-        """Build actor, critics and target; the same generator state gives the same agent.
-
-        ``obs_dim`` is the width of a vector, or (channels, height, width) of the environment's
-        images.
-        Everything is drawn on the CPU and then moved, so that a seed means the same everywhere.
-        """
-        self.config, self.device = config, torch.device(device)
-        self.obs_shape = (obs_dim,) if isinstance(obs_dim, int) else tuple(obs_dim)
-        self.obs_dim, self.action_dim = math.prod(self.obs_shape), action_dim
-        self.target_entropy = -float(action_dim)
-        self.actor, self.critic = self._build(generator)
+        """Build actor, critics and target on the CPU, then move them to the device."""
+        self.config, self.spaces, self.device = config, spaces, torch.device(device)
+        actor, critic = self._build(generator)
         extra = config.regularizers
-        self._networks: dict[Role, nn.Module] = {"actor": self.actor, "critic": self.critic}
-        for role, network in self._networks.items():
-            wrap(network, extra, role, generator=generator)
-            network.to(self.device)
-            network.requires_grad_(requires_grad=False)  # gradients come from torch.func
-        self._actor: dict[str, Tensor] = dict(self.actor.named_parameters())
-        self._critic: dict[str, Tensor] = dict(self.critic.named_parameters())
-        self._leader = self._critic | spectral_vectors(self.critic)
-        self._target = {name: p.clone() for name, p in self._leader.items()}
-        self._spectral = [
-            (network, tensors)
-            for network, tensors in (
-                (self.actor, self._actor | spectral_vectors(self.actor)),
-                (self.critic, self._leader),
-                (self.critic, self._target),
-            )
-            if spectral_vectors(network)
-        ]
-        alpha = config.alpha
-        self._learns_alpha = isinstance(alpha, LearnedAlpha)
-        start = alpha.initial if isinstance(alpha, LearnedAlpha) else alpha.value
-        self.log_alpha = torch.tensor(math.log(start), device=self.device)
-        self.actor_adam = Adam(self._actor, rules(self.actor, extra, "actor", lr=config.actor_lr))
-        self.critic_adam = Adam(
-            self._critic, rules(self.critic, extra, "critic", lr=config.critic_lr)
-        )
-        rule = Rule(0.0)
-        if isinstance(alpha, LearnedAlpha):
-            rule = Rule(alpha.lr, beta1=alpha.beta1)
-        self.alpha_adam = Adam({"log_alpha": self.log_alpha}, {"log_alpha": rule})
-        norm = RunningNorm(self.obs_dim, device=self.device) if config.normalize_obs else None
-        self.norm = norm
-        self._dropout = dropout_of(extra)
-        self._functional = config.functional
-        self._followers = self._follow()
+        both: dict[str, Any] = {"device": self.device, "generator": generator}
+        self.actor = Trained(actor, extra, "actor", lr=config.actor_lr, **both)
+        self.critic = Trained(critic, extra, "critic", lr=config.critic_lr, **both)
+        leader = self.critic.parameters | self.critic.vectors
+        self.target = {name: p.clone() for name, p in leader.items()}
+        self.alpha = Temperature(config.alpha, spaces.action, device=self.device)
+        self.norm = Moments(spaces.obs_dim) if config.normalize_obs else None
+        self.networks = {"actor": actor, "critic": critic}
+        if isinstance(config.target, PolyakTarget):
+            self.networks["critic_target"] = shared_copy(critic, self.target)
+        trained = {"critic": self.critic.adam, "actor": self.actor.adam}
+        self.optimizers = trained | {"alpha": self.alpha.adam}
+        self._averages = self._average()
 
     def _build(self, generator: torch.Generator | None) -> tuple[nn.Module, nn.Module]:
         """Return actor and critics."""
-        config, size = self.config, self.action_dim
-        if config.encoder is None:
-            actor = config.actor.build(self.obs_dim, 2 * size, generator=generator)
-            critic = Ensemble.build(
-                config.critic,
-                config.num_critics,
-                in_features=self.obs_dim + size,
-                out_features=1,
-                generator=generator,
-            )
-            return actor, critic
-        if len(self.obs_shape) != 3:
-            remedy = "use a task of dmc-pixels/, or leave the encoder out"
-            raise BadInputError(
-                "the observation", self.obs_shape, "(channels, height, width)", remedy
-            )
-        channels, *sides = self.obs_shape
-        height, width = (config.augmentation.out_size(side) for side in sides)
-        critics = PixelCritic(
-            config.encoder,
+        config, (obs_dim, size) = self.config, (self.spaces.obs_dim, self.spaces.action)
+        actor = config.actor.build(obs_dim, 2 * size, generator=generator)
+        critic = Ensemble.build(
             config.critic,
             config.num_critics,
-            obs_shape=(channels, height, width),
-            action_dim=size,
+            in_features=obs_dim + size,
+            out_features=1,
             generator=generator,
         )
-        maps = critics.encoder.maps_width
-        head = pixel_actor(
-            config.encoder, config.actor, maps_width=maps, action_dim=size, generator=generator
-        )
-        return head, critics
+        return actor, critic
 
-    def observe(self, obs: Shaped[Tensor, "..."]) -> None:
-        """Take note of an observation; once per environment step.  Nothing unless normalising."""
-        if self.norm is not None:
-            self.norm.observe(obs.to(self.device))
+    def preprocess(self, obs: Obs) -> Obs:
+        """Return the environment's observations as a batch holds them."""
+        return obs
 
-    def settle(self, obs: Shaped[Tensor, "..."]) -> Shaped[Tensor, "..."]:
-        """Return images of the environment as those of a batch are, without chance."""
-        return obs if self.config.encoder is None else self.config.augmentation.settle(obs)
-
-    def normalize(self, obs: Shaped[Tensor, "..."]) -> Shaped[Tensor, "..."]:
-        """Return what the networks see of the environment's observation."""
-        return self.settle(obs) if self.norm is None else self.norm(obs)
-
-    def see(
-        self, parameters: Mapping[str, Tensor], obs: Shaped[Tensor, "..."]
-    ) -> Float[Tensor, "*batch seen"]:
-        """Return what both networks are given: a normalised vector, or the maps of the encoder.
-
-        Images are augmented already; ``parameters`` are the critics' or the target's.
-        """
-        if not isinstance(self.critic, PixelCritic):
-            return obs if self.norm is None else self.norm(obs)
-        maps: Tensor = functional_call(self.critic.encoder, _within(parameters, "encoder."), (obs,))
-        return maps
-
-    def act(
+    def encode(
         self,
-        obs: Shaped[Tensor, "..."],
-        noise: Tensor | None = None,
-        *,
-        masks: Mapping[str, Tensor] | None = None,
-    ) -> Tensor:
-        """Return the mean action, or a sample if noise is given, on the CPU.
+        parameters: Tensors,  # noqa: ARG002  an encoder's
+        obs: Obs,
+    ) -> Float[Tensor, "*batch features"]:
+        """Return what actor and critics are given of a batch's observations."""
+        return obs if self.norm is None else self.norm.normalize_tensor(obs)
 
-        Masks are those of :meth:`draw_acting_masks`; without them nothing is dropped.
-        """
+    def q(
+        self,
+        parameters: Tensors | None,
+        features: Float[Tensor, "*batch features"],
+        action: Actions,
+        masks: Tensors | None = None,
+    ) -> Float[Tensor, "critic *batch"]:
+        """Return every critic's value under the given parameters, of what :meth:`encode` gave."""
+        return self.critic(features, action, parameters=parameters, masks=masks).squeeze(-1)
+
+    def act(self, obs: Obs, exploration: Exploration = GREEDY) -> Tensor:
+        """Return the mean actions, or samples if there is noise, on the CPU."""
+        noise, masks = exploration
         with torch.inference_mode():
-            x = self.see(self._critic, self.settle(obs.to(self.device)))
-            drops = {name: mask.to(self.device) for name, mask in (masks or {}).items()}
-            head = functional_call(self.actor, drops, (x,)) if drops else self.actor(x)
+            x = self.encode(self.critic.parameters, self.preprocess(obs.to(self.device)))
+            head = self.actor(x, masks=masks)
             mean, log_std = split_head(head, log_std_min=self.config.log_std_min)
             noisy = mean if noise is None else mean + log_std.exp() * noise.to(self.device)
             return noisy.tanh().cpu()
 
-    def values(
-        self, obs: Shaped[Tensor, "..."], action: Float[Tensor, "*batch act"]
-    ) -> Float[Tensor, "critic *batch"]:
+    def values(self, obs: Obs, action: Actions) -> Float[Tensor, "critic *batch"]:
         """Return every critic's Q_i(s, a) on the CPU; nothing is dropped."""
         with torch.inference_mode():
-            x = self.normalize(obs.to(self.device))
-            output: Tensor = self.critic(x, action.to(self.device))
-            return output.squeeze(-1).cpu()
+            x = self.encode(self.critic.parameters, self.preprocess(obs.to(self.device)))
+            return self.q(None, x, action.to(self.device)).cpu()
 
-    def value(
-        self, obs: Shaped[Tensor, "..."], action: Float[Tensor, "*batch act"]
-    ) -> Float[Tensor, "*batch"]:
-        """Return min_i Q_i(s, a) on the CPU; nothing is dropped."""
-        return self.values(obs, action).amin(dim=0)
+    def value_limit(self, reward: float) -> float:
+        """Return (r + α n log 2) / (1 - γ), n log 2 being the largest entropy on [-1, 1]^n."""
+        entropy = self.alpha.log_alpha.exp().item() * self.spaces.action * math.log(2)
+        return float((reward + entropy) / (1 - self.config.gamma))
 
-    def q(
-        self,
-        parameters: Mapping[str, Tensor],
-        seen: Float[Tensor, "batch seen"],
-        action: Float[Tensor, "batch act"],
-        masks: Mapping[str, Tensor] | None = None,
-    ) -> Float[Tensor, "critic batch"]:
-        """Return every critic's value under the given parameters, of what :meth:`see` gave."""
-        tensors = {**parameters, **(masks or {})}
-        network = self.critic
-        if isinstance(network, PixelCritic):
-            network, tensors = network.head, _within(tensors, "head.")
-        output: Tensor = functional_call(network, tensors, (seen, action))
-        return output.squeeze(-1)
+    def inputs(self, batch: Batch) -> list[Probe]:
+        """Return actor and critics with what they are given for a batch as the replay holds it."""
+        obs = self.encode(self.critic.parameters, self.preprocess(batch.obs.to(self.device)))
+        inputs = {"actor": (obs,), "critic": (obs, batch.action.to(self.device))}
+        return [Probe(role, self.networks[role], xs) for role, xs in inputs.items()]
 
-    def policy(
-        self,
-        parameters: Mapping[str, Tensor],
-        seen: Float[Tensor, "batch seen"],
-        noise: Float[Tensor, "batch act"],
-        masks: Mapping[str, Tensor] | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        """Return sampled actions and their log-probabilities under the given parameters."""
-        head = functional_call(self.actor, {**parameters, **(masks or {})}, (seen,))
-        return squash(head, noise, log_std_min=self.config.log_std_min)
+    def draw(self, generator: torch.Generator, size: int) -> Noise:
+        """Draw the random numbers of one update."""
+        action, next_action = torch.randn(2, size, self.spaces.action, generator=generator)
+        target = torch.randn(size, generator=generator)
+        both: dict[Role, Trained] = {"actor": self.actor, "critic": self.critic}
+        masks = update_masks(both, generator, size=size, device=self.device)
+        to = self.device
+        return Noise(action.to(to), next_action.to(to), target.to(to), masks)
 
-    def update(
-        self, batch: Batch, noise: Noise, *, actor: bool = True
-    ) -> dict[str, Float[Tensor, ""]]:
+    def update(self, batch: Batch, noise: Noise, *, actor: bool = True) -> Metrics:
         """Do one critic, actor, temperature and target update in place; return metrics.
 
-        Without ``actor`` actor and temperature stay (``actor_period``), and so do their metrics.
+        Without ``actor``, actor and temperature stay (``actor_period``), and their metrics too.
         """
         batch = Batch(*(x.to(self.device) for x in batch))
         with torch.no_grad():
-            for network, tensors in self._spectral:
-                power_steps(network, tensors)
-            alpha = self.log_alpha.exp()
+            self.actor.normalize_spectra()
+            self.critic.normalize_spectra()
+            self.critic.normalize_spectra(self.target)
+            alpha = self.alpha.log_alpha.exp()
             target_q = self._targets(batch, noise, alpha)
             lagged_q = self._lagged(batch, noise)
-            gradients, q = grad(self._loss_of_critic, has_aux=True)(
-                self._critic, batch, target_q, lagged_q, noise.masks.get("critic")
+            gradients, q = grad(self._critic_loss, has_aux=True)(
+                self.critic.parameters, batch, target_q, lagged_q, noise.masks.get("critic")
             )
-            self.critic_adam.step(gradients)
+            self.critic.adam.step(gradients)
             metrics = {
                 "train/critic_loss": critic_loss(q, target_q),
                 "train/alpha": alpha,
@@ -271,136 +249,94 @@ class SAC:
             }
             if actor:
                 metrics |= self._update_actor(batch, noise, alpha)
-            for follower in self._followers.values():
-                follower.move()
+            for average in self._averages.values():
+                average.move()
             if lagged_q is not None:
                 metrics["train/penalty"] = penalty(self.config.regularizers, q, lagged_q)
             return metrics
 
-    def _update_actor(
-        self, batch: Batch, noise: Noise, alpha: Tensor
-    ) -> dict[str, Float[Tensor, ""]]:
-        seen = self.see(self._critic, batch.obs)
-        gradients, (loss, log_prob) = grad(self._loss_of_actor, has_aux=True)(
-            self._actor, seen, noise, alpha
+    def _update_actor(self, batch: Batch, noise: Noise, alpha: Tensor) -> Metrics:
+        features = self.encode(self.critic.parameters, batch.obs)
+        gradients, (loss, log_prob) = grad(self._actor_loss, has_aux=True)(
+            self.actor.parameters, features, noise, alpha
         )
-        self.actor_adam.step(gradients)
-        if self._learns_alpha:
-            slope = alpha_gradient(alpha, log_prob, self.target_entropy)
-            self.alpha_adam.step({"log_alpha": slope})
+        self.actor.adam.step(gradients)
+        self.alpha.step(alpha, log_prob)
         return {"train/actor_loss": loss, "train/entropy": -log_prob.mean()}
 
-    def _loss_of_critic(
+    def _policy(
+        self, parameters: Tensors, features: Tensor, noise: Tensor, masks: Tensors | None
+    ) -> tuple[Tensor, Tensor]:
+        """Return sampled actions and their log-probabilities under the given parameters."""
+        head = self.actor(features, parameters=parameters, masks=masks)
+        return squash(head, noise, log_std_min=self.config.log_std_min)
+
+    def _critic_loss(
         self,
-        parameters: Mapping[str, Tensor],
+        parameters: Tensors,
         batch: Batch,
         target_q: Tensor,
         lagged_q: Tensor | None,
-        masks: Mapping[str, Tensor] | None,
+        masks: Tensors | None,
     ) -> tuple[Tensor, Tensor]:
-        q = self.q(parameters, self.see(parameters, batch.obs), batch.action, masks)
+        q = self.q(parameters, self.encode(parameters, batch.obs), batch.action, masks)
         loss = critic_loss(q, target_q)
         if lagged_q is not None:
             loss = loss + penalty(self.config.regularizers, q, lagged_q)
         return loss, q
 
-    def _loss_of_actor(
-        self, parameters: Mapping[str, Tensor], seen: Tensor, noise: Noise, alpha: Tensor
+    def _actor_loss(
+        self, parameters: Tensors, features: Tensor, noise: Noise, alpha: Tensor
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         masks = noise.masks
-        action, log_prob = self.policy(parameters, seen, noise.action, masks.get("actor"))
-        q = self.q(self._critic, seen, action, masks.get("actor_critic"))
+        action, log_prob = self._policy(parameters, features, noise.action, masks.get("actor"))
+        q = self.q(None, features, action, masks.get("actor_critic"))
         loss = actor_loss(q, log_prob, alpha)
         return loss, (loss, log_prob)
 
     def _targets(self, batch: Batch, noise: Noise, alpha: Tensor) -> Tensor:
-        masks = noise.masks
-        seen = self.see(self._critic, batch.next_obs)
-        next_action, next_log_prob = self.policy(
-            self._actor, seen, noise.next_action, masks.get("next_actor")
+        config, masks = self.config, noise.masks
+        features = self.encode(self.critic.parameters, batch.next_obs)
+        next_action, next_log_prob = self._policy(
+            self.actor.parameters, features, noise.next_action, masks.get("next_actor")
         )
-        source = self._critic
-        if isinstance(self.config.target, PolyakTarget) and self._functional is None:
-            source = self._target
-            if self.config.encoder is not None:
-                seen = self.see(source, batch.next_obs)
-        next_q = self.q(source, seen, next_action, masks.get("next_critic"))
-        extra = self.config.target_noise * noise.target if self.config.target_noise else 0.0
-        return bootstrap(
-            batch, next_q, next_log_prob, alpha=alpha, gamma=self.config.gamma, noise=extra
-        )
+        source = self.critic.parameters
+        if isinstance(config.target, PolyakTarget) and config.functional is None:
+            source = self.target
+            features = self.encode(source, batch.next_obs)
+        next_q = self.q(source, features, next_action, masks.get("next_critic"))
+        extra = config.target_noise * noise.target if config.target_noise else 0.0
+        return bootstrap(batch, next_q, next_log_prob, alpha=alpha, gamma=config.gamma, noise=extra)
 
     def _lagged(self, batch: Batch, noise: Noise) -> Tensor | None:
         """Return the lagging critics' values, if a regularizer holds the critics to them."""
         if not any(regularizer.penalizes for regularizer in self.config.regularizers):
             return None
-        seen = self.see(self._target, batch.obs)
-        return self.q(self._target, seen, batch.action, noise.masks.get("critic"))
+        features = self.encode(self.target, batch.obs)
+        return self.q(self.target, features, batch.action, noise.masks.get("critic"))
 
-    def _follow(self) -> dict[str, Follower]:
-        """Return what moves the target network or the lagging copy; nothing if nothing does."""
-        target, count = self.config.target, self.critic_adam.count
-        if self._functional is not None:  # a copy of the weights needs their singular vectors too
-            lag = self._functional.lag
-            whole = Follower(self._target, self._leader, share=1.0, period=lag, count=count)
-            return {"share": whole}
-        if not isinstance(target, PolyakTarget):
+    def _average(self) -> dict[str, Polyak]:
+        """Return what moves the target network or the lagging copy; nothing without either."""
+        config, critic = self.config, self.critic
+        count, functional, target = critic.adam.count, config.functional, config.target
+        if functional is not None:  # a copy of the weights needs their singular vectors too
+            whole = critic.parameters | critic.vectors
+            return {"tau": Polyak(self.target, whole, tau=1.0, period=functional.lag, count=count)}
+        if isinstance(target, NoTarget):
             return {}
-        parts = {"share": (target.tau, self._critic)}
-        if target.encoder_tau is not None:
-            seeing = {n: p for n, p in self._critic.items() if not n.startswith(CRITICS_BODY)}
-            body = {n: p for n, p in self._critic.items() if n not in seeing}
-            parts = {"share": (target.tau, body), "encoder_share": (target.encoder_tau, seeing)}
+        tau, period = target.tau, target.period
+        return {"tau": Polyak(self.target, critic.parameters, tau=tau, period=period, count=count)}
+
+    def parts(self) -> dict[str, Tensors]:
+        """Return every tensor of the agent by part and name, in the order an update makes them."""
         return {
-            name: Follower(self._target, leaders, share=tau, period=target.period, count=count)
-            for name, (tau, leaders) in parts.items()
-        }
-
-    def draw_noise(self, generator: torch.Generator, *, batch_size: int | None = None) -> Noise:
-        """Draw the random numbers of one update, on the CPU, and move them to the device."""
-        size = self.config.batch_size if batch_size is None else batch_size
-        action, next_action = torch.randn(2, size, self.action_dim, generator=generator)
-        target = torch.randn(size, generator=generator)
-        masks = update_masks(self._networks, self._dropout, generator, size=size)
-        moved = {
-            name: {key: mask.to(self.device) for key, mask in part.items()}
-            for name, part in masks.items()
-        }
-        to = self.device
-        return Noise(action.to(to), next_action.to(to), target.to(to), moved)
-
-    def draw_acting_masks(
-        self, generator: torch.Generator, *, batch: tuple[int, ...] = ()
-    ) -> dict[str, Tensor]:
-        """Draw what :meth:`act` drops: nothing, and no number, unless dropout acts (a bug)."""
-        dropout = self._dropout.get("actor")
-        if dropout is None or not dropout.when_acting:
-            return {}
-        return draw_masks(self.actor, generator, batch=batch)
-
-    def state(self) -> dict[str, Tensor]:
-        """Return every tensor that makes up the agent, by name: what a checkpoint holds."""
-        parts = {
-            "actor": {**self._actor, **kept_buffers(self.actor)},
-            "critic": {**self._critic, **kept_buffers(self.critic)},
-            "target": self._target,
-            "follower": {name: follower.share for name, follower in self._followers.items()},
-            "alpha": {"log": self.log_alpha},
-            "adam/actor": self.actor_adam.state(),
-            "adam/critic": self.critic_adam.state(),
-            "adam/alpha": self.alpha_adam.state(),
+            "adam/critic": self.critic.adam.state(),
+            "critic": self.critic.state(),
+            "adam/actor": self.actor.adam.state(),
+            "actor": self.actor.state(),
+            "adam/alpha": self.alpha.adam.state(),
+            "alpha": {"log": self.alpha.log_alpha},
+            "target": self.target,
+            "polyak": {name: average.tau for name, average in self._averages.items()},
             "norm": {} if self.norm is None else self.norm.state(),
         }
-        return {
-            f"{part}/{n}": value for part, values in parts.items() for n, value in values.items()
-        }
-
-    def load_state(self, tensors: Mapping[str, Tensor]) -> None:
-        """Copy a checkpoint's tensors into the agent, in place."""
-        fill(self.state(), tensors)
-
-
-def _within(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """Return the tensors of one part of a network, by their names in it."""
-    start = len(prefix)
-    return {name[start:]: value for name, value in tensors.items() if name.startswith(prefix)}

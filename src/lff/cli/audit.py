@@ -7,7 +7,7 @@ import tyro
 
 from lff.auditing import audit
 from lff.core.exit_codes import ExitCode
-from lff.training.load import load, replay_sample
+from lff.runs.load import load, replay_sample
 
 
 def audit_command(run: tyro.conf.Positional[Path], /, *, checkpoint: str = "latest") -> None:

@@ -16,8 +16,11 @@ from lff.cli.resume import resume
 from lff.cli.show import show
 from lff.cli.sigma import sigma
 from lff.cli.spectrum import spectrum
-from lff.cli.train import train
 from lff.cli.tune import tune_command
+
+
+def train() -> None:
+    """Train an agent, or resume its training: lff train sac --help."""
 
 
 def experiment() -> None:

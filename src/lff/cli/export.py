@@ -7,8 +7,8 @@ import tyro
 from lff.cli.files import check_out
 from lff.core.errors import BadInputError
 from lff.runs.export import Format, export, require_onnx
+from lff.runs.load import load
 from lff.store import write_bytes
-from lff.training.load import load
 
 FORMATS: dict[str, Format] = {".onnx": "onnx", ".pt2": "pt2"}
 
@@ -41,6 +41,6 @@ def export_command(
     data = export(policy, kind, native=native)
     write_bytes(out, data)
     agent = policy.agent
-    shape = " x ".join(map(str, agent.obs_shape))
-    what = f"{shape} numbers in, {agent.action_dim} out, {len(data):,} bytes"
+    shape = " x ".join(map(str, agent.spaces.obs))
+    what = f"{shape} numbers in, {agent.spaces.action} out, {len(data):,} bytes"
     print(f"{out}: the policy of {run} at step {policy.step:,}, {what}")  # noqa: T201

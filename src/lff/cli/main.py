@@ -12,20 +12,15 @@ GROUPS = {"experiment": "Experiments: every figure and claim, one command each."
 """Commands that have commands of their own, in ``cli/<name>.py``; they start without torch."""
 LIGHT = ("report", "explore")
 """Commands in ``cli/<name>.py`` that start without torch."""
-OWN_OPTIONS = {("train", "ppo"): "train_ppo"}
-"""Two words that are a command of their own, in ``cli/<name>.py``."""
 _DESCRIPTION = "Learned Fourier features for reinforcement learning."
 
 
 def main() -> None:
     """Run the command line; exit codes are those of ``docs/run-directory.md``."""
     name = sys.argv[1] if len(sys.argv) > 1 else ""
-    words = tuple(sys.argv[1:3])
     try:
-        if words in OWN_OPTIONS:
-            name = OWN_OPTIONS[words]
-            command = getattr(importlib.import_module(f"lff.cli.{name}"), name)
-            tyro.cli(command, prog=f"lff {' '.join(words)}", args=sys.argv[3:])
+        if name == "train":  # it reads its words in two phases
+            importlib.import_module("lff.cli.train").train_command(sys.argv[2:])
             return
         if name in LIGHT:
             command = getattr(importlib.import_module(f"lff.cli.{name}"), name)

@@ -8,10 +8,10 @@ import tyro
 
 from lff.cli.files import check_out
 from lff.core.checks import check_size
+from lff.runs.load import load
 from lff.runs.play import Player
 from lff.runs.video import new_video, require_writer, stride
 from lff.store import write_bytes
-from lff.training.load import load
 
 
 def play(

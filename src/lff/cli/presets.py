@@ -1,21 +1,23 @@
-"""``lff presets``: what the named set-ups are, and how two of them differ."""
+"""``lff presets``: the named presets, and how two of them differ."""
 
 import json
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import asdict, fields
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
+import torch
 import tyro
 from rich.console import Console
 from rich.table import Table
 
+from lff.algos import ALGORITHMS, Spaces
 from lff.core.errors import BadInputError
-from lff.envs import PAPER_TASKS, has_pixels
-from lff.envs.dimensions import dimensions, shapes
-from lff.training import ppo_presets
-from lff.training.pixel_presets import PIXEL_SOURCES, pixel_preset, pixel_sizes
-from lff.training.presets import SOURCES, NetSize, Preset, PresetName, net_sizes, preset
+from lff.envs import PAPER_TASKS
+from lff.envs.dimensions import shapes
+from lff.nn import Ensemble, Network, PixelMaps, num_parameters
+from lff.nn.matched import count
+from lff.nn.pixels import count_entrance
+from lff.training.networks import PixelNetName, PixelSizes
+from lff.training.presets import SOURCES, Preset, PresetName, algorithm_for, kind_of, preset
 
 Values = dict[str, Any]
 WANTED = {"list": 0, "show": 1, "diff": 2}
@@ -26,7 +28,7 @@ def presets(
     names: tyro.conf.Positional[tuple[PresetName, ...]] = (),
     /,
     *,
-    algo: Literal["sac", "ppo"] = "sac",
+    algo: str = "sac",
     env: str | None = None,
     as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
 ) -> None:
@@ -35,7 +37,7 @@ def presets(
     Args:
         action: list, show NAME, or diff A B.
         names: the presets to show or compare.
-        algo: whose presets.
+        algo: the algorithm: sac, ppo, ...
         env: a task; then widths and parameter counts for its dimensions are given too, and for
             dmc-pixels/... the presets from pixels. Without it, values that depend on the task are
             given for the paper's eight.
@@ -49,10 +51,12 @@ def presets(
             f"{WANTED[action]} in number",
             remedy.get(action, "lff presets diff paper-table paper-text"),
         )
+    cls = algorithm_for(ALGORITHMS[algo], env or "")
     if action == "list":
-        _print({name: {"source": text} for name, text in _sources(algo, env)}, as_json=as_json)
+        sources = SOURCES[kind_of(cls)].items()
+        _print({name: {"source": text} for name, text in sources}, as_json=as_json)
         return
-    columns: dict[str, Values] = {name: describe(name, env, algo=algo) for name in names}
+    columns: dict[str, Values] = {name: describe(name, env, algo=cls) for name in names}
     if action == "diff":
         one, other = (columns[name] for name in names)
         same = {field for field in one if one[field] == other.get(field)}
@@ -63,59 +67,70 @@ def presets(
     _print(_by_field(columns), as_json=as_json)
 
 
-def _sources(algo: Literal["sac", "ppo"], env: str | None) -> Iterable[tuple[str, str]]:
-    if algo == "ppo":
-        return ppo_presets.SOURCES.items()
-    return PIXEL_SOURCES.items() if _seen(env) else SOURCES.items()
-
-
-def describe(name: PresetName, env: str | None, *, algo: Literal["sac", "ppo"] = "sac") -> Values:
-    """Return every field of a preset, and for a task the sizes of its networks."""
-    if algo == "ppo":
-        return _describe_ppo(name, env)
+def describe(name: PresetName, env: str | None, *, algo: str | type = "sac") -> Values:
+    """Return every value of a preset, and for a task the sizes of its networks."""
     if env is None:
-        return _over_tasks([(task, preset(name, task)) for task in PAPER_TASKS])
-    if _seen(env):
-        seen = pixel_preset(name, env)
-        _, action_dim = shapes(env, seen.view)
-        sizes_seen = pixel_sizes(seen, action_dim=action_dim)
-        return asdict(seen) | {f"{part} parameters": size for part, size in sizes_seen.items()}
-    chosen = preset(name, env)
-    obs_dim, action_dim = dimensions(env)
-    sizes = net_sizes(chosen, obs_dim=obs_dim, action_dim=action_dim)
-    return asdict(chosen) | _sizes(sizes)
+        return _over_tasks({task: preset(name, task, algo=algo).values() for task in PAPER_TASKS})
+    chosen = preset(name, env, algo=algo)
+    obs, action_dim = shapes(env, chosen.config().view)
+    if isinstance(chosen.sizes, PixelSizes):
+        sizes = pixel_sizes(chosen, action_dim=action_dim)
+        return chosen.values() | {f"{part} parameters": size for part, size in sizes.items()}
+    return chosen.values() | net_sizes(chosen, Spaces(obs, action_dim))
 
 
-def _describe_ppo(name: PresetName, env: str | None) -> Values:
-    chosen = ppo_presets.ppo_preset(name)
-    if env is None:
-        return asdict(chosen)
-    obs_dim, action_dim = dimensions(env)
-    sizes = ppo_presets.ppo_net_sizes(chosen, obs_dim=obs_dim, action_dim=action_dim)
-    return asdict(chosen) | _sizes(sizes)
-
-
-def _sizes(sizes: dict[str, NetSize]) -> Values:
+def net_sizes(chosen: Preset, spaces: Spaces) -> Values:
+    """Return hidden widths and exact parameter counts of LFF and MLP, in actor and critic."""
+    agents = {n: chosen.config(n, actor=n).algo.build(spaces) for n in ("lff", "mlp")}
     values: Values = {}
-    for role, size in sizes.items():
-        values[f"{role} hidden"] = list(size.hidden)
-        values[f"{role} parameters"] = size.parameters
+    for role in ("actor", "critic"):
+        for name, agent in agents.items():
+            network = agent.networks[role]
+            if isinstance(network, Ensemble):
+                network = network.member(0)
+            assert isinstance(network, Network)
+            hidden = network.config.hidden(network.in_features, network.out_features)
+            values[f"{role} {name} hidden"] = [*hidden]
+            values[f"{role} {name} parameters"] = num_parameters(network)
     return values
 
 
-def _seen(env: str | None) -> bool:
-    """Tell whether the task is seen through a camera."""
-    return env is not None and has_pixels(env)
+def pixel_sizes(chosen: Preset, *, action_dim: int) -> dict[str, int]:
+    """Return exact numbers of parameters, by part.
+
+    entrance   front and first convolution: what a fair comparison keeps equal
+    encoder    front and all convolutions
+    actor, critics   projection, layer norm and network of the actor; of both critics
+    """
+    sizes = chosen.sizes
+    assert isinstance(sizes, PixelSizes)
+    channels = 3 * sizes.frame_stack
+    side = sizes.augment().out_size(sizes.size)
+    found: dict[str, int] = {}
+    for name in get_args(PixelNetName):
+        encoder = sizes.encoder(name)
+        with torch.device("meta"):
+            maps = PixelMaps(encoder, (channels, side, side))
+        found[f"{name} entrance"] = count_entrance(encoder, channels)
+        found[f"{name} encoder"] = num_parameters(maps)
+    width = sizes.feature_dim
+    projection = (maps.maps_width + 1) * width + 2 * width
+    algo: Any = chosen.config().algo
+    found["actor"] = projection + count(algo.actor, width, 2 * action_dim)
+    critics = algo.num_critics * count(algo.critic, width + action_dim, 1)
+    found["critics"] = projection + critics
+    return found
 
 
-def _over_tasks(chosen: list[tuple[str, Preset]]) -> Values:
-    """Return a field's one value, or the usual one and its exceptions by domain."""
+def _over_tasks(columns: dict[str, Values]) -> Values:
+    """Return a field's one value, or the usual one and its exceptions by task."""
     values: Values = {}
-    for field in (f.name for f in fields(Preset)):
-        found = {task: getattr(one, field) for task, one in chosen}
-        usual = Counter(found.values()).most_common(1)[0][0]
-        others = {task: value for task, value in found.items() if value != usual}
-        values[field] = {"usual": usual, **others} if others else usual
+    for field in next(iter(columns.values())):
+        found = {task: column[field] for task, column in columns.items()}
+        usual = Counter(map(str, found.values())).most_common(1)[0][0]
+        common = next(value for value in found.values() if str(value) == usual)
+        others = {task: value for task, value in found.items() if value != common}
+        values[field] = {"usual": common, **others} if others else common
     return values
 
 

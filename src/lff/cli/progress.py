@@ -45,13 +45,13 @@ def progress(label: str, steps: int) -> Iterator[Watch]:
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task(label, total=steps, returns="-", q="-")
 
-        def watch(run: Loop, event: str) -> None:
+        def watch(loop: Loop, event: str) -> None:
             if event == "warning":
-                console.print(f"[yellow]warning:[/] {run.warning}", highlight=False)
-            if event == "step" and run.at.agent_step % REDRAW_EVERY:
+                console.print(f"[yellow]warning:[/] {loop.warning}", highlight=False)
+            if event == "step" and loop.progress.agent_step % REDRAW_EVERY:
                 return
-            returns = "-" if run.last_return is None else f"{run.last_return:.1f}"
-            q = f"{run.at.q_max:.3g}"
-            bar.update(task, completed=min(run.at.env_step, steps), returns=returns, q=q)
+            returns = "-" if loop.last_return is None else f"{loop.last_return:.1f}"
+            q = f"{loop.progress.value_max:.3g}"
+            bar.update(task, completed=min(loop.progress.env_step, steps), returns=returns, q=q)
 
         yield watch

@@ -8,26 +8,34 @@ from pathlib import Path
 import tyro
 
 from lff.cli.train import run_to_end
-from lff.core.config import from_dict
 from lff.core.errors import BadInputError
 from lff.core.exit_codes import ExitCode
+from lff.runs.load import read_config
 from lff.store import RunDir, find_run
-from lff.training import AnyTrainConfig, versions
+from lff.training.run import versions
 from lff.training.trackers import Trackers
 
 
-def rerun(run: tyro.conf.Positional[Path], /, *, dir: Path, seed: int | None = None) -> None:
+def rerun(
+    run: tyro.conf.Positional[Path],
+    /,
+    *,
+    dir: Path,
+    seed: int | None = None,
+    trust: tuple[str, ...] = (),
+) -> None:
     """Repeat a run by its stored config; exit code 1 if its metrics are not equal byte for byte.
 
     Args:
         run: the run directory to repeat.
         dir: the directory of the new run; the same command again resumes it.
         seed: another seed; then nothing is compared.
+        trust: packages of yours whose classes the stored config may name.
     """
     old = find_run(run)
     if dir.resolve() == run.resolve():
         raise BadInputError("dir", str(dir), "another directory", "name a new one")
-    config = from_dict(AnyTrainConfig, old.config)
+    config = read_config(old, trust=trust)
     stored = config.seed
     if seed is not None:
         config = dataclasses.replace(config, seed=seed)

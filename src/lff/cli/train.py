@@ -1,191 +1,236 @@
-"""``lff train sac``: train an agent in a run directory; the same command resumes."""
+"""``lff train ALGO``: train an agent in a run directory; the same command resumes.
+
+The command line is read in two phases.  The first takes the options of :class:`TrainFlags` and
+makes a ready config from a preset; the second has a flag for every field of that config.
+"""
 
 import dataclasses
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal
 
 import tyro
 
-from lff import training
-from lff.algos import NoTarget, PolyakTarget, SACConfig
-from lff.cli.pixel_flags import PixelFlags, pixel_net, refuse_state_flags
+from lff.algos import ALGORITHMS, NoTarget, PolyakTarget
+from lff.cli.fields import parse_fields
 from lff.cli.progress import progress
-from lff.cli.regularizer_flags import RegularizerFlags
-from lff.cli.run_flags import NetworkFlags, RunFlags
 from lff.cli.show import print_networks, print_summary
-from lff.core.checks import check_choice
-from lff.core.config import to_dict
+from lff.core.config import TYPE_KEY, from_dict, parse_part, parse_values, to_dict
 from lff.core.errors import BadInputError
+from lff.core.registry import tag_of
 from lff.envs import has_pixels
-from lff.envs.dimensions import dimensions
-from lff.training import (
-    AnyTrainConfig,
-    Loop,
-    PPOTrainConfig,
-    TrainConfig,
-    preset,
-    sac_config,
-    worth_compiling,
-)
-from lff.training.compiling import find_compiler
-from lff.training.pixel_presets import PixelNetName, PixelPreset, pixel_preset
-from lff.training.presets import NetName, Preset, PresetName
+from lff.regularizers import REGULARIZERS
+from lff.store import RunDir
+from lff.training import Compute, Loop, RunConfig, train, worth_compiling
+from lff.training.compile import find_compiler
+from lff.training.presets import PresetName, preset
+from lff.training.run import check_device
 from lff.training.trackers import Trackers, tracked
 
+TOO_SHORT = "too short to amortize compilation"
+NO_COMPILER = "no C++ compiler: install g++ to be faster"
 
-def train(
-    algo: tyro.conf.Positional[Literal["sac", "ppo"]],
-    /,
-    *,
-    env: str,
-    dir: Path,
-    steps: int | None = None,
-    seed: int = 0,
-    preset_: Annotated[PresetName, tyro.conf.arg(name="preset")] = "laptop",
-    net: NetName | PixelNetName = "lff",
-    networks: Annotated[NetworkFlags, tyro.conf.arg(name="")] = NetworkFlags(),  # noqa: B008  frozen
-    lr: float | None = None,
-    batch_size: int | None = None,
-    gamma: float = 0.99,
-    target: Literal["polyak", "none"] = "polyak",
-    tau: float | None = None,
-    target_period: int = 2,
-    target_noise: float = 0.0,
-    num_critics: int = 2,
-    action_repeat: int | None = None,
-    warmup_steps: int | None = None,
-    replay_capacity: int | None = None,
-    updates_per_step: int | None = None,
-    run: Annotated[RunFlags, tyro.conf.arg(name="")] = RunFlags(),  # noqa: B008  frozen
-    pixels: Annotated[PixelFlags, tyro.conf.arg(name="")] = PixelFlags(),  # noqa: B008  frozen
-    regularizers: Annotated[RegularizerFlags, tyro.conf.arg(name="")] = RegularizerFlags(),  # noqa: B008  frozen
-) -> None:
-    """Train an agent; running the same command again resumes or does nothing.
 
-    The options below are SAC's; lff train ppo --help lists PPO's.
+@dataclass(frozen=True, kw_only=True)
+class NetworkFlags:
+    """Networks and their sizes, instead of the preset's."""
 
-    Args:
-        algo: the algorithm, before all options.
-        env: dmc/<domain>-<task>, dmc-pixels/<domain>-<task>, gym/<id>, probe/<name> or
-            package.module:make_env.
-        dir: the run directory.
-        steps: environment steps, action repeat included, instead of the preset's.
-        seed: the one seed of everything random.
-        preset_: sizes, rates and schedule; lff presets lists them.
-        net: network of actor and critic; from pixels, the encoder: lff, cnn (of equal size),
-            cnn-vanilla, cnn-readme, fixed-b, no-concat or per-frame.
-        networks: docs/networks.md has them all.
-        lr: learning rate of actor and critics, instead of the preset's.
-        batch_size: transitions per update, instead of the preset's.
-        gamma: discount.
-        target: bootstrap from a target network, or from the critics themselves.
-        tau: share of the critics that the target takes over; 0.005, and 0.01 from pixels.
-        target_period: critic updates between two moves of the target.
-        target_noise: standard deviation of noise added to the targets.
-        num_critics: critics whose minimum is taken.
-        action_repeat: frames that each action is played for, instead of the preset's.
-        warmup_steps: steps with random actions before the first update, instead of the preset's.
-        replay_capacity: transitions kept, instead of the preset's; older ones leave the disk too.
-        updates_per_step: updates per action, instead of the preset's.
-        run: docs/training.md says what is written when.
-        pixels: docs/pixels.md has pictures.
-        regularizers: docs/regularizers.md has the formulas.
+    net: str = "lff"
+    """of actor and critic: lff, mlp, fixed-b, no-concat, log-uniform, mlp-concat, linear, constant,
+    ffn; from pixels the encoder: lff, cnn, cnn-vanilla, cnn-readme, fixed-b, no-concat,
+    per-frame."""
+    actor_net: str | None = None
+    """network of the actor alone."""
+    critic_net: str | None = None
+    """network of the critic, or critics, alone."""
+    sigma: float | None = None
+    """standard deviation of B at initialization."""
+    actor_sigma: float | None = None
+    """the same for the actor alone."""
+    critic_sigma: float | None = None
+    """the same for the critic, or critics, alone."""
+    fourier_dim: int | None = None
+    """number of Fourier features."""
+    hidden_dim: int | None = None
+    """width of the hidden layers."""
+    size: Annotated[tuple[str, ...], tyro.conf.arg(metavar="KEY=VALUE")] = ()
+    """further sizes of the preset; from pixels size, cropped_size, frame_stack, camera,
+    fast_render, augmentation, num_filters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningFlags:
+    """Learning, instead of the preset's."""
+
+    lr: float | None = None
+    """learning rate of all networks."""
+    target: Literal["polyak", "none"] | None = None
+    """bootstrap from a target network, or from the critics themselves."""
+    with_: Annotated[
+        tuple[str, ...], tyro.conf.arg(name="with", metavar="NAME[:KEY=VALUE,...]")
+    ] = ()
+    """regularizers: weight-decay, dropout, layer-norm, spectral-norm, functional, basis; with
+    values as in --with dropout:p=0.1,where=critic layer-norm."""
+    compile: Literal["auto", "graph", "off"] = "auto"
+    """run the update as one compiled graph; auto if the run is long enough."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputFlags:
+    """What is written beside the run."""
+
+    reference_episodes: int = 3
+    """episodes of the random and of the zero policy, played once; 0 for none."""
+    tensorboard: bool = False
+    """also write TensorBoard's event files, into RUN/tensorboard."""
+    wandb: str | None = None
+    """also log to this W&B project; offline unless WANDB_MODE=online."""
+
+    @property
+    def trackers(self) -> Trackers:
+        """The trackers to log to."""
+        return Trackers(tensorboard=self.tensorboard, wandb=self.wandb)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainFlags:
+    """Train an agent; the same command again resumes, or does nothing if the run is finished.
+
+    These options make a config from a preset. Every field of that config, from --batch-size to
+    --critic.front.sigma, is an option too: --help-all lists them.
     """
-    if algo != "sac":  # main has looked for it there
-        raise BadInputError("algo", algo, "the first word", f"write lff train {algo} --env ...")
-    given: dict[str, Any] = {
-        **networks.sizes,
-        **run.evaluation,
-        "lr": lr,
-        "batch_size": batch_size,
-        "steps": steps,
-        "action_repeat": action_repeat,
-        "warmup_steps": warmup_steps,
-        "replay_capacity": replay_capacity,
-        "updates_per_step": updates_per_step,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
-    chosen: Preset | PixelPreset
-    if has_pixels(env):
-        refuse_state_flags(networks, env)
-        seen = pixels.change(dataclasses.replace(pixel_preset(preset_, env), **given))
-        agent, view, chosen = seen.agent(pixel_net(net)), pixels.view(seen), seen
+
+    env: str
+    """dmc/<domain>-<task>, dmc-pixels/<domain>-<task>, gym/<id>, probe/<name> or
+    package.module:make_env."""
+    dir: Path
+    """the run directory."""
+    preset: PresetName = "laptop"
+    """sizes, rates and schedule; lff presets lists them."""
+    steps: int | None = None
+    """environment steps, action repeat included, instead of the preset's."""
+    seed: int = 0
+    """the one seed of everything random."""
+    trust: tuple[str, ...] = ()
+    """packages of yours whose classes may be named in options."""
+    networks: Annotated[NetworkFlags, tyro.conf.arg(name="")] = NetworkFlags()
+    learning: Annotated[LearningFlags, tyro.conf.arg(name="")] = LearningFlags()
+    output: Annotated[OutputFlags, tyro.conf.arg(name="")] = OutputFlags()
+
+
+def train_command(args: Sequence[str]) -> None:
+    """Run ``lff train`` with these words."""
+    algo, *rest = args or ["--help"]
+    if algo in ("-h", "--help", "--help-all"):
+        algo, rest = "sac", [algo]
+    if algo.startswith("-"):
+        names = ", ".join(ALGORITHMS)
+        wanted = f"the first word: {names}"
+        raise BadInputError("algorithm", algo, wanted, "lff train sac --env ...")
+    cls = ALGORITHMS.find(algo, trust=(algo.partition(":")[0],))  # named on the command line
+    prog = f"lff train {algo}"
+    everything = "--help-all" in rest
+    if everything:
+        rest = ["--env", "dmc/cheetah-run", "--dir", "runs/example", *rest]
+        rest[rest.index("--help-all")] = "--help"
+        flags, unknown = _flags(prog, [word for word in rest if word != "--help"])
+        unknown.append("--help")
     else:
-        pixels.refuse(env)
-        chosen = dataclasses.replace(preset(preset_, env), **given)
-        agent, view = _from_state(chosen, env, net, networks), None
-    if target == "none":
-        agent = dataclasses.replace(agent, target=NoTarget())
-    elif view is not None and tau is None and regularizers.functional is not None:
-        agent = dataclasses.replace(agent, target=PolyakTarget())  # the lagging copy is the target
-    elif isinstance(agent.target, PolyakTarget):
-        tau = agent.target.tau if tau is None else tau
-        moved = dataclasses.replace(agent.target, tau=tau, period=target_period)
-        agent = dataclasses.replace(agent, target=moved)
-    agent = dataclasses.replace(
-        agent, gamma=gamma, target_noise=target_noise, num_critics=num_critics
-    )
-    agent = regularizers.add_to(agent)
-    long = worth_compiling(
-        chosen.steps,
-        warmup_steps=chosen.warmup_steps,
-        action_repeat=chosen.action_repeat,
-        updates=chosen.updates_per_step,
-    )
-    config = TrainConfig(
-        env=env,
-        algo=agent,
-        steps=chosen.steps,
-        seed=seed,
-        action_repeat=chosen.action_repeat,
-        warmup_steps=chosen.warmup_steps,
-        replay_capacity=chosen.replay_capacity,
-        updates_per_step=chosen.updates_per_step,
-        eval_every=chosen.eval_every,
-        eval_episodes=chosen.eval_episodes,
-        compile=run.compiled(dir, worth=long),
-        view=view,
-        **run.schedule,
-    )
-    run_to_end(config, dir, run.trackers, reference_episodes=run.reference_episodes)
+        flags, unknown = _flags(prog, rest)
+    config = parse_fields(flagged_config(cls, flags), unknown, prog=prog)
+    config = dataclasses.replace(config, compute=compiled(config, flags))
+    output = flags.output
+    episodes = output.reference_episodes
+    run_to_end(config, flags.dir, output.trackers, reference_episodes=episodes)
 
 
-def _from_state(chosen: Preset, env: str, net: str, networks: NetworkFlags) -> SACConfig:
-    """Return the agent of a task that observes numbers."""
-    check_choice("net", net, get_args(NetName))
-    obs_dim, action_dim = dimensions(env)
-    name = cast(NetName, net)
-    return sac_config(
-        chosen,
-        actor=networks.actor_net or name,
-        critic=networks.critic_net or name,
-        obs_dim=obs_dim,
-        action_dim=action_dim,
-        actor_sigma=networks.actor_sigma,
-        critic_sigma=networks.critic_sigma,
+def _flags(prog: str, args: Sequence[str]) -> tuple[TrainFlags, list[str]]:
+    return tyro.cli(TrainFlags, prog=prog, args=args, return_unknown_args=True)
+
+
+def flagged_config(cls: type, flags: TrainFlags) -> RunConfig:
+    """Return the config that the options of the first phase ask for."""
+    chosen = preset(flags.preset, flags.env, algo=cls)
+    nets, learning = flags.networks, flags.learning
+    values = {name: getattr(nets, name) for name in ("sigma", "fourier_dim", "hidden_dim")}
+    values |= {"lr": learning.lr, "steps": flags.steps, "seed": flags.seed}
+    values = {name: value for name, value in values.items() if value is not None}
+    values |= parse_values(nets.size)
+    config = chosen.replace(**values).config(
+        nets.net,
+        actor=nets.actor_net,
+        critic=nets.critic_net,
+        actor_sigma=nets.actor_sigma,
+        critic_sigma=nets.critic_sigma,
     )
+    algo: Any = config.algo
+    if learning.target is not None:
+        if not hasattr(algo, "target"):
+            raise BadInputError("--target", learning.target, f"left out for {algo.tag}", "drop it")
+        kinds = {"none": NoTarget(), "polyak": PolyakTarget()}
+        algo = dataclasses.replace(algo, target=kinds[learning.target])
+    if learning.with_:
+        found = tuple(_regularizer(text, algo, flags) for text in learning.with_)
+        changes: dict[str, Any] = {"regularizers": (*algo.regularizers, *found)}
+        lagging = any(one.penalizes for one in found)
+        if lagging and learning.target is None and has_pixels(flags.env):
+            changes["target"] = PolyakTarget()  # the lagging copy replaces it
+        algo = dataclasses.replace(algo, **changes)
+    return dataclasses.replace(config, algo=algo)
+
+
+def _regularizer(text: str, algo: Any, flags: TrainFlags) -> Any:
+    """Return a regularizer, if it changes something."""
+    name, values = parse_part(text)
+    cls = REGULARIZERS.find(name, trust=flags.trust)
+    found = from_dict(cls, {TYPE_KEY: tag_of(cls), **values})
+    if name == "basis" and not _trains_basis(algo, found):
+        wanted = "used with a network that trains its B"
+        raise BadInputError("--with", text, wanted, "use --net lff, or drop it")
+    return found
+
+
+def _trains_basis(algo: Any, rule: Any) -> bool:
+    """Return whether a network that the rule works on trains its B."""
+    encoder = getattr(algo, "encoder", None)
+    fronts = [getattr(algo, role).front for role in ("actor", "critic") if rule.works_on(role)]
+    if encoder is not None:  # the critics train it
+        fronts = [encoder.front] if rule.works_on("critic") else []
+    return any(front.trains_basis for front in fronts)
+
+
+def compiled(config: RunConfig, flags: TrainFlags) -> Compute:
+    """Return how to compute: as asked, else as the run began, else by its length."""
+    wanted = flags.learning.compile
+    if wanted == "auto":
+        run = RunDir(flags.dir)
+        stored = run.config.get("compute", {}) if run.status != "empty" else {}
+        worth = worth_compiling(config) and find_compiler() is not None
+        wanted = stored.get("compile", "graph" if worth else "off")
+    return dataclasses.replace(config.compute, compile=wanted)
 
 
 def run_to_end(
-    config: AnyTrainConfig,
+    config: RunConfig,
     folder: Path,
     trackers: Trackers,
     *,
     may_differ: tuple[str, ...] = (),
     reference_episodes: int = 0,
 ) -> None:
-    """Train with a progress bar, then print what came of it."""
-    training.check_device(config.device)
+    """Train with a progress bar, then print a summary."""
+    check_device(config.compute.device)
     with tracked(trackers, folder) as track:
         _greet(config)
         with progress(folder.name, config.steps) as show:
 
-            def watch(run: Loop, event: str) -> None:
-                show(run, event)
-                track(run, event)
+            def watch(loop: Loop, event: str) -> None:
+                show(loop, event)
+                track(loop, event)
 
-            training.train(
+            train(
                 config,
                 directory=folder,
                 watch=watch,
@@ -196,23 +241,15 @@ def run_to_end(
     print_summary(folder)
 
 
-def _greet(config: AnyTrainConfig) -> None:
-    how = "compiled" if config.compile else f"eager ({_why_eager(config)})"
-    text = f"{config.env}, {config.steps:,} steps, seed {config.seed}, {config.device}, {how}"
+def _greet(config: RunConfig) -> None:
+    compute = config.compute
+    how = "compiled" if compute.compile != "off" else f"eager ({_why_eager(config)})"
+    text = f"{config.env}, {config.steps:,} steps, seed {config.seed}, {compute.device}, {how}"
     print(text)  # noqa: T201
     print_networks(to_dict(config.algo))
 
 
-def _why_eager(config: AnyTrainConfig) -> str:
-    if isinstance(config, PPOTrainConfig):
-        worth = config.worth_compiling
-    else:
-        worth = worth_compiling(
-            config.steps,
-            warmup_steps=config.warmup_steps,
-            action_repeat=config.action_repeat,
-            updates=config.updates_per_step,
-        )
-    if not worth:
-        return "too short to win compilation back"
-    return "as asked" if find_compiler() else "no C++ compiler: install g++ to be faster"
+def _why_eager(config: RunConfig) -> str:
+    if not worth_compiling(config):
+        return TOO_SHORT
+    return "as asked" if find_compiler() else NO_COMPILER

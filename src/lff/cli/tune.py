@@ -10,7 +10,7 @@ from rich.table import Table
 
 from lff.core.errors import BadInputError
 from lff.envs import has_pixels
-from lff.training.presets import NetName
+from lff.training.networks import NetName
 
 if TYPE_CHECKING:
     from lff.experiments.tuning import Trial
@@ -66,18 +66,19 @@ def tune_command(
         raise BadInputError("lff tune", error.name, "installed", remedy) from None
     from lff.cli.experiment import bars
     from lff.experiments.engine import launch_jobs
-    from lff.experiments.state import Size, Variant, train_job
+    from lff.experiments.grids import Size
 
     space = Space(
         sigma=sigma if net in WITH_SIGMA else None,
         fourier_dim=fourier_dim if net in WITH_SIZE else None,
         lr=lr,
     )
-    size = Size(preset="laptop", tasks=(env,), seeds=seeds, steps=steps, episodes=3)
+    change = {"steps": steps, "warmup_steps": min(5_000, steps // 2), "eval_episodes": 3}
+    size = Size(algo="sac", preset="laptop", tasks=(env,), seeds=seeds, change=change)
     cores = workers or len(os.sched_getaffinity(0))
 
     def make_job(fields: dict[str, object]) -> object:
-        return train_job(size, Variant(net=net, preset=fields), task=env)
+        return size.job(env, net=net, **fields)
 
     say = Console(highlight=False).print
     jobs = [make_job({})] * (trials * seeds)

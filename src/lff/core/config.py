@@ -18,7 +18,7 @@ import hashlib
 import json
 import types
 import typing
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Annotated, Any, Literal, TypeVar, overload
 
 from lff.core.checks import check_number, nearest
@@ -73,6 +73,38 @@ def from_json(kind: type[T], text: str) -> T:
 def digest(config: Any) -> str:
     """Return 16 hex digits that name this config: equal configs, equal digests, on any machine."""
     return hashlib.sha256(to_json(config).encode()).hexdigest()[:16]
+
+
+def parse_part(text: str) -> tuple[str, dict[str, Any]]:
+    """Return the name and its values; a value is JSON, or else a string.
+
+    >>> parse_part("dropout:p=0.1,where=critic")
+    ('dropout', {'p': 0.1, 'where': 'critic'})
+    >>> parse_part("my_package.fronts:Wavelet:width=8")
+    ('my_package.fronts:Wavelet', {'width': 8})
+    """
+    head, colon, tail = text.rpartition(":")
+    if not colon or "=" not in tail:
+        return text, {}
+    return head, parse_values(tail.split(","))
+
+
+def parse_values(pairs: Sequence[str]) -> dict[str, Any]:
+    """Return the values of ``KEY=VALUE`` words; a value is JSON, or else a string.
+
+    >>> parse_values(["size=84", "augmentation=crop"])
+    {'size': 84, 'augmentation': 'crop'}
+    """
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not (equals and key.isidentifier()):
+            raise BadInputError("option", pair, "KEY=VALUE", "write size=84, say")
+        try:
+            values[key] = json.loads(value)
+        except json.JSONDecodeError:
+            values[key] = value
+    return values
 
 
 def _fields(config: Any) -> tuple[dataclasses.Field[Any], ...]:

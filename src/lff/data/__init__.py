@@ -7,4 +7,5 @@ from lff.data.augment import RandomTranslate as RandomTranslate
 from lff.data.augment import augment as augment
 from lff.data.batch import Batch as Batch
 from lff.data.frames import FrameReplay as FrameReplay
+from lff.data.memory import Memory as Memory
 from lff.data.replay import Replay as Replay

@@ -1,16 +1,16 @@
-"""Augmentation of pictures as in RAD (Laskin et al. 2020), on uint8, a whole batch at once.
+"""Augmentation of images as in RAD (Laskin et al. 2020), on uint8, a whole batch at once.
 
-A transform has a random form for training and a deterministic one, :meth:`settle`, for acting and
-evaluation; both give pictures of the same side, so that an agent never sees another size than the
+A transform has a random form for training and a deterministic one, :meth:`center`, for acting and
+evaluation; both give images of the same side, so that an agent never sees another size than the
 one it was trained on.
 
     >>> crop = RandomCrop(size=84)
     >>> crop.out_size(100)
     84
-    >>> crop.settle(np.zeros((9, 100, 100), dtype=np.uint8)).shape
+    >>> crop.center(np.zeros((9, 100, 100), dtype=np.uint8)).shape
     (9, 84, 84)
 
-Pictures are gathered from where they are stored, frame by frame, and only the window is copied:
+Images are gathered from where they are stored, frame by frame, and only the window is copied:
 at 100 to 84 several times faster than to copy whole observations and to crop these.
 """
 
@@ -39,16 +39,16 @@ class Corners(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RandomCrop(Config):
-    """A window of the picture, anywhere in it; observation and next observation apart."""
+    """A window of the image, anywhere in it; observation and next observation apart."""
 
     size: Size = 84
     """Side of the window in pixels; the paper cuts 84 from 100."""
 
     def out_size(self, size: int) -> int:
-        """Return the side of a transformed picture of side ``size``."""
+        """Return the side of a transformed image of side ``size``."""
         if size < self.size:
-            remedy = f"use a crop of {size} or less, or larger pictures"
-            raise BadInputError("crop", self.size, f"at most the picture's side {size}", remedy)
+            remedy = f"use a crop of {size} or less, or larger images"
+            raise BadInputError("crop", self.size, f"at most the image's side {size}", remedy)
         return self.size
 
     def draw(self, count: int, sides: Sides, generator: torch.Generator) -> Corners:
@@ -67,24 +67,24 @@ class RandomCrop(Config):
         y, x = corners[:, :, None]
         return _stacked(windows[rows, :, y, x])
 
-    def settle(self, obs: Images) -> Images:
-        """Return the windows in the middle of pictures (..., height, width)."""
+    def center(self, obs: Images) -> Images:
+        """Return the windows in the middle of images (..., height, width)."""
         y, x = ((side - self.out_size(side)) // 2 for side in obs.shape[-2:])
         return _copy(obs[..., y : y + self.size, x : x + self.size])
 
 
 @dataclass(frozen=True, kw_only=True)
 class RandomTranslate(Config):
-    """The picture on a larger black one, anywhere; observation and next observation alike."""
+    """The image on a larger black one, anywhere; observation and next observation alike."""
 
     size: Size = 108
-    """Side of the black picture in pixels; the paper puts 100 on 108."""
+    """Side of the black image in pixels; the paper puts 100 on 108."""
 
     def out_size(self, size: int) -> int:
-        """Return the side of a transformed picture of side ``size``."""
+        """Return the side of a transformed image of side ``size``."""
         if size > self.size:
-            remedy = f"translate on {size} or more, or use smaller pictures"
-            raise BadInputError("translate", self.size, f"at least the picture's {size}", remedy)
+            remedy = f"translate on {size} or more, or use smaller images"
+            raise BadInputError("translate", self.size, f"at least the image's {size}", remedy)
         return self.size
 
     def draw(self, count: int, sides: Sides, generator: torch.Generator) -> Corners:
@@ -107,8 +107,8 @@ class RandomTranslate(Config):
         windows[batch, stack, :, y, x] = frames[rows]
         return _stacked(canvas)
 
-    def settle(self, obs: Images) -> Images:
-        """Return pictures (..., height, width) in the middle of black ones."""
+    def center(self, obs: Images) -> Images:
+        """Return images (..., height, width) in the middle of black ones."""
         height, width = obs.shape[-2:]
         y, x = ((self.out_size(side) - side) // 2 for side in (height, width))
         shape = (*obs.shape[:-2], self.size, self.size)
@@ -119,10 +119,10 @@ class RandomTranslate(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class NoAugmentation:
-    """Pictures as they are."""
+    """Images as they are."""
 
     def out_size(self, size: int) -> int:
-        """Return the side of a transformed picture of side ``size``: the same."""
+        """Return the side of a transformed image of side ``size``: the same."""
         return size
 
     def draw(self, count: int, sides: Sides, generator: torch.Generator) -> Corners:  # noqa: ARG002
@@ -139,8 +139,8 @@ class NoAugmentation:
         """Return stacked frames."""
         return _stacked(frames.take(rows, axis=0))
 
-    def settle(self, obs: Images) -> Images:
-        """Return a copy of the pictures."""
+    def center(self, obs: Images) -> Images:
+        """Return a copy of the images."""
         return _copy(obs)
 
 

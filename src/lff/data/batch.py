@@ -9,7 +9,7 @@ from torch import Tensor
 class Batch(NamedTuple):
     """Transitions, one per row.  Time limits are not terminal.
 
-    Observations are vectors of float32, or pictures (channel, height, width) of uint8, which stay
+    Observations are vectors of float32, or images (channel, height, width) of uint8, which stay
     uint8 until the network scales them.
     """
 

@@ -22,11 +22,11 @@ from lff.core.errors import BadInputError
 from lff.core.memory import available_memory, check_memory
 from lff.data.augment import Augmentation, NoAugmentation
 from lff.data.batch import Batch
-from lff.data.ring import Ring
+from lff.data.memory import Memory
 
 
-class FrameReplay(Ring):
-    """The last ``capacity`` transitions of pictures, uint8.
+class FrameReplay(Memory):
+    """The last ``capacity`` transitions of images, uint8.
 
     ``rows`` counts all rows ever written; number n stands in place n % ``row_capacity``, so that a
     ring restored from the same rows gives the same samples.  Rows are a little more than
@@ -41,6 +41,7 @@ class FrameReplay(Ring):
         obs_shape: tuple[int, int, int] = (9, 100, 100),
         action_dim: int,
         frame_channels: int = 3,
+        augmentation: Augmentation = NoAugmentation(),  # noqa: B008  frozen
     ) -> None:
         """Reserve the rows, if memory for all is there; it is touched only as they fill."""
         needed = self.bytes_needed(
@@ -50,6 +51,7 @@ class FrameReplay(Ring):
         check_memory(needed, available_memory(), what="the replay", remedy=remedy)
         self.capacity, self.row_capacity = capacity, _row_capacity(capacity)
         self.obs_shape, self.frame_channels = obs_shape, frame_channels
+        self.augmentation = augmentation
         self.stack = obs_shape[0] // frame_channels
         self.rows = 0
         self.total = 0
@@ -123,21 +125,26 @@ class FrameReplay(Ring):
             raise BadInputError("episode", "none", "under way", "call begin(obs) at every reset")
         if not np.array_equal(self._newest(obs), self._last("frame")):
             remedy = "call begin(obs) at every reset, and add every step"
-            raise BadInputError("obs", "another picture", "the next_obs before", remedy)
+            raise BadInputError("obs", "another image", "the next_obs before", remedy)
         if not np.array_equal(next_obs[: -self.frame_channels], obs[self.frame_channels :]):
             remedy = "append the newest frame last, and let the oldest go"
             raise BadInputError("next_obs", "another stack", "obs, one frame later", remedy)
         age = int(self._last("age")) + 1
         self._write(self._newest(next_obs), action, reward, terminated=terminated, age=age)
 
-    def sample(
-        self, size: int, generator: torch.Generator, augmentation: Augmentation | None = None
-    ) -> Batch:
-        """Return ``size`` transitions drawn uniformly with replacement, in memory of their own.
+    def sample(self, size: int, generator: torch.Generator) -> Batch:
+        """Return ``size`` transitions drawn uniformly with replacement, augmented.
 
-        The pictures are uint8 (batch, channel, height, width), transformed by ``augmentation``,
-        whose draws follow that of the transitions.
+        The images are uint8 (batch, channel, height, width); the draws of the augmentation follow
+        that of the transitions.
         """
+        return self._sample(size, generator, self.augmentation)
+
+    def peek(self, size: int, generator: torch.Generator) -> Batch:
+        """Return the same without augmentation, for diagnostics."""
+        return self._sample(size, generator, NoAugmentation())
+
+    def _sample(self, size: int, generator: torch.Generator, transform: Augmentation) -> Batch:
         if not len(self):
             raise BadInputError("replay", 0, "not empty", "add transitions first")
         index = torch.randint(len(self), (size,), generator=generator).numpy()
@@ -148,7 +155,6 @@ class FrameReplay(Ring):
         start = numbers - self._columns["age"][places]
         window = np.maximum(numbers[:, None] + np.arange(-self.stack, 1), start[:, None])
         window %= self.row_capacity
-        transform = augmentation or NoAugmentation()
         corners = transform.draw(size, self.obs_shape[1:], generator)
         frames = self._columns["frame"]
         return Batch(
@@ -218,7 +224,7 @@ class FrameReplay(Ring):
 
     def _check(self, obs: np.ndarray) -> None:
         if obs.shape != self.obs_shape or obs.dtype != np.uint8:
-            remedy = "give the replay the environment's own pictures"
+            remedy = "give the replay the environment's own images"
             constraint = f"uint8 of shape {self.obs_shape}"
             raise BadInputError("obs", f"{obs.dtype} of {obs.shape}", constraint, remedy)
 

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError
 from lff.data.batch import Batch
-from lff.data.ring import Ring
+from lff.data.memory import Memory
 
 
-class Replay(Ring):
+class Replay(Memory):
     """The last ``capacity`` transitions.
 
     ``total`` counts all transitions ever added.
@@ -42,7 +42,7 @@ class Replay(Ring):
         return self.rows
 
     def begin(self, obs: ArrayLike) -> None:
-        """Hear that an episode begins; observations are stored whole, so nothing is to be done."""
+        """Do nothing: observations are stored whole."""
 
     def add(
         self,

@@ -1,23 +1,105 @@
-"""Grids of training runs: arms, tasks and seeds at three scales, for SAC, pixels and PPO."""
+"""Grids of training runs: arms, tasks and seeds at three scales, for any algorithm."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from lff.experiments.spec import Arm, Cell, ScaleName
 
-PRESET_FIELDS = ("sigma", "fourier_dim", "lr")
-RUN_FIELDS = ("updates_per_step",)
-NET_FIELDS = ("net", "actor", "critic", "actor_sigma", "critic_sigma")
+if TYPE_CHECKING:  # a listing of experiments needs neither torch nor a simulator
+    from lff.experiments.jobs.training import TrainJob
+    from lff.training import RunConfig
+    from lff.training.presets import PresetName
+
+SMOKE_TASK = "dmc/cartpole-swingup"
+PIXEL_TASK = "dmc-pixels/cheetah-run"
+"""Of the paper's four the one whose rewards are dense: small sizes learn something of it."""
+FEWEST_PIXEL_UPDATES = 2_000
+"""Compiling costs a minute or two of CPU, and saves about a third of every update from pixels."""
+NETS = ("net", "actor", "critic", "actor_sigma", "critic_sigma")
+TINY: dict[str, dict[str, Any]] = {
+    "state": {
+        "hidden_dim": 16,
+        "fourier_dim": 16,
+        "batch_size": 16,
+        "steps": 60,
+        "warmup_steps": 30,
+        "eval_episodes": 1,
+    },
+    "pixels": {
+        "size": 36,
+        "cropped_size": 32,
+        "num_filters": 4,
+        "hidden_dim": 16,
+        "fourier_dim": 8,
+        "batch_size": 4,
+        "steps": 160,
+        "warmup_steps": 80,
+        "eval_every": 160,
+        "eval_episodes": 1,
+    },
+    "rollout": {
+        "hidden_dim": 16,
+        "fourier_dim": 16,
+        "rollout_steps": 64,
+        "batch_size": 32,
+        "epochs": 2,
+        "steps": 128,
+        "eval_episodes": 1,
+    },
+}
+"""The smoke scale of each kind of algorithm; an arm cannot override it: it is for speed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """One algorithm at one scale."""
+
+    algo: str
+    """Tag of the algorithm."""
+    preset: "PresetName"
+    tasks: tuple[str, ...]
+    seeds: int
+    change: Mapping[str, Any] = field(default_factory=dict)
+    """Values of the preset that the scale sets."""
+    fixed: bool = False
+    """Whether an arm's values cannot override those of the scale."""
+    looks: int = 12
+    """Evaluations of a run from state."""
+
+    def config(self, task: str, **fields: Any) -> "RunConfig":
+        """Return the run of an arm with seed 0, with the evaluations of a grid."""
+        from lff.training.presets import preset
+
+        chosen = preset(self.preset, task, algo=self.algo)
+        nets = {name: fields.pop(name) for name in NETS if name in fields}
+        deep = nets.get("net") == "deep-fourier"
+        if deep:
+            nets["net"] = "mlp"
+        own = {k: v for k, v in _parsed(fields).items() if not (self.fixed and k in self.change)}
+        config = chosen.replace(**{**self.change, **own}).config(**nets)
+        if deep:
+            config = replace(config, algo=deep_fourier(config.algo))
+        return scheduled(config, looks=self.looks)
+
+    def job(self, task: str, **fields: Any) -> "TrainJob":
+        """Return the training job of an arm with seed 0."""
+        from lff.experiments.jobs.training import TrainJob
+
+        own = {k: v for k, v in fields.items() if k not in ("algo", "then", "advised")}
+        config, advised = self.config(task, **own), fields.get("advised", False)
+        episodes = min(3, config.schedule.eval_episodes)
+        return TrainJob(config, reference_episodes=episodes, advised=advised)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
     """Every arm on every task and seed; seeds come last, so that arms keep pace.
 
-    Fields of an arm: ``algo`` (sac, ppo or pixels); ``net``, or ``actor`` and ``critic``, by their
-    names in the presets; ``sigma`` (or ``actor_sigma``, ``critic_sigma``), ``fourier_dim``, ``lr``;
-    ``regularize``, as for ``lff train --with``; other fields of the algorithm and of the run.
+    Fields of an arm: ``algo`` (sac, ppo, ... or pixels); ``net``, or ``actor`` and ``critic``, by
+    their names in the presets; ``actor_sigma``, ``critic_sigma``; ``advised`` for the σ that the
+    advisor finds; ``regularize``, as for ``lff train --with``; ``target="none"``; and every other
+    value of the preset, the algorithm or the run by its name.
     """
 
     laptop: tuple[str, ...] = ()
@@ -27,13 +109,13 @@ class Training:
     skip: str = ""
     """Leaves out the tasks at paper scale that have this word in their name."""
     steps: int = 40_000
-    """Environment steps of SAC at laptop scale."""
+    """Environment steps from state at laptop scale, for algorithms with a replay memory."""
     seeds: int = 5
     """Seeds at laptop scale."""
     episodes: int = 3
     """Episodes of an evaluation at laptop scale."""
     looks: int = 12
-    """Evaluations of a run of SAC."""
+    """Evaluations of a run from state."""
     largest: ScaleName = "paper"
     """The scale above which the grid does not grow."""
     then: Callable[[Any, ScaleName], Any] | None = None
@@ -44,137 +126,110 @@ class Training:
         """Return the cells, one algorithm after the other."""
         scale = self.largest if scale == "paper" else scale
         algos = dict.fromkeys(arm.fields.get("algo", "sac") for arm in arms.values())
-        cells: list[Cell] = []
-        for algo in algos:
-            fields = {
-                name: {k: v for k, v in arm.fields.items() if k not in ("algo", "then")}
-                for name, arm in arms.items()
-                if arm.fields.get("algo", "sac") == algo
-            }
-            cells += MAKERS[algo](self, fields, scale)
-        return tuple(
-            replace(cell, job=self._job(cell, arms, scale), seed=cell.job.config.seed)
-            for cell in cells
-        )
+        return tuple(cell for algo in algos for cell in self._cells(algo, arms, scale))
 
-    def _job(self, cell: Cell, arms: Mapping[str, Arm], scale: ScaleName) -> Any:
-        then = arms[cell.variant].fields.get("then", self.then)
-        return then(cell.job, scale) if then else cell.job
+    def _cells(self, algo: str, arms: Mapping[str, Arm], scale: ScaleName) -> list[Cell]:
+        size = self.size(algo, scale)
+        names = [name for name, arm in arms.items() if arm.fields.get("algo", "sac") == algo]
+        jobs = {(n, t): size.job(t, **arms[n].fields) for t in size.tasks for n in names}
+        cells = []
+        for seed in range(size.seeds):
+            for (name, task), job in jobs.items():
+                seeded = replace(job, config=replace(job.config, seed=seed))
+                then = arms[name].fields.get("then", self.then)
+                whole = then(seeded, scale) if then else seeded
+                cells.append(Cell(name, task, whole, seed=seed))
+        return cells
+
+    def size(self, algo: str, scale: ScaleName) -> Size:
+        """Return an algorithm's part of the grid at a scale."""
+        from lff.algos import ALGORITHMS
+        from lff.envs import PAPER_TASKS
+        from lff.training.presets import kind_of
+
+        if algo == "pixels":
+            return pixel_size(scale)
+        kind = kind_of(ALGORITHMS[algo])
+        if scale == "smoke":
+            tiny = TINY[kind]
+            tasks = (SMOKE_TASK,)
+            return Size(algo=algo, preset="laptop", tasks=tasks, seeds=2, change=tiny, fixed=True)
+        if scale == "laptop":
+            change: dict[str, Any] = {"eval_episodes": self.episodes}
+            if kind == "state":
+                change["steps"] = self.steps
+            return Size(
+                algo=algo,
+                preset="laptop",
+                tasks=self.laptop,
+                seeds=self.seeds,
+                change=change,
+                looks=self.looks,
+            )
+        paper = tuple(t for t in self.paper or PAPER_TASKS if not self.skip or self.skip not in t)
+        return Size(algo=algo, preset="paper-table", tasks=paper, seeds=5)
 
 
-def _sac(grid: Training, arms: Mapping[str, dict[str, Any]], scale: ScaleName) -> tuple[Cell, ...]:
-    from lff.envs import PAPER_TASKS
-    from lff.experiments.state import sizes, train_grid
+def pixel_size(scale: ScaleName) -> Size:
+    """Return SAC from pixels at a scale."""
+    from lff.envs import PAPER_PIXEL_TASKS
 
-    paper = grid.paper or PAPER_TASKS
-    size = sizes(
-        scale,
-        laptop_tasks=grid.laptop,
-        laptop_steps=grid.steps,
-        paper_tasks=tuple(task for task in paper if not grid.skip or grid.skip not in task),
-    )
+    if scale == "paper":
+        return Size(algo="sac", preset="paper-table", tasks=PAPER_PIXEL_TASKS, seeds=5)
     if scale == "laptop":
-        size = replace(size, seeds=grid.seeds, episodes=grid.episodes, looks=grid.looks)
-    plain = {name: _variant(f) for name, f in arms.items() if not f.get("advised")}
-    cells = train_grid(size, plain)
-    for name, fields in arms.items():
-        if fields.get("advised"):
-            cells += _advised(size, name)
-    return cells
+        return Size(algo="sac", preset="laptop", tasks=(PIXEL_TASK,), seeds=5)
+    tiny = TINY["pixels"]
+    return Size(algo="sac", preset="laptop", tasks=(PIXEL_TASK,), seeds=2, change=tiny, fixed=True)
 
 
-def _advised(size: Any, name: str) -> tuple[Cell, ...]:
-    from lff.experiments.advised import advised_sigmas
-    from lff.experiments.state import Variant, train_grid
-
-    cells: tuple[Cell, ...] = ()
-    for task in size.tasks:
-        actor, critic = advised_sigmas(task)
-        own = {name: Variant(actor_sigma=actor, critic_sigma=critic)}
-        cells += train_grid(size.only(task), own)
-    return cells
-
-
-def _variant(fields: Mapping[str, Any]) -> Any:
+def _parsed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an arm's fields with targets and regularizers as configs."""
     from lff.algos import NoTarget
-    from lff.experiments.state import Variant, deep_fourier
 
-    rest = dict(fields)
-    deep = rest.get("net") == "deep-fourier"
-    if deep:
-        rest["net"] = "mlp"
-    own = {name: rest.pop(name) for name in NET_FIELDS if name in rest}
-    preset = {name: rest.pop(name) for name in PRESET_FIELDS if name in rest}
-    run = {name: rest.pop(name) for name in RUN_FIELDS if name in rest}
-    return Variant(
-        **own,
-        preset=preset,
-        run=run,
-        agent=_agent(rest, NoTarget),
-        change=deep_fourier if deep else None,
-    )
-
-
-def _agent(rest: dict[str, Any], no_target: Any) -> dict[str, Any]:
-    if rest.pop("target", "") == "none":
-        rest["target"] = no_target()
-    if "regularize" in rest:
-        rest["regularizers"] = tuple(regularizer(text) for text in rest.pop("regularize"))
-    return rest
+    values = dict(fields)
+    if values.get("target") == "none":
+        values["target"] = NoTarget()
+    if "regularize" in values:
+        values["regularizers"] = tuple(regularizer(text) for text in values.pop("regularize"))
+    return values
 
 
 def regularizer(text: str) -> Any:
     """Return the regularizer of ``name`` or ``name:field=value,field=value``."""
-    import lff.regularizers as room
+    from lff.core.config import parse_part
+    from lff.regularizers import REGULARIZERS
 
-    kinds = {
-        "weight-decay": room.WeightDecay,
-        "dropout": room.Dropout,
-        "functional": room.FunctionalRegularization,
-        "spectral-norm": room.SpectralNorm,
-        "layer-norm": room.LayerNorm,
-        "basis": room.BasisRule,
-    }
-    name, _, fields = text.partition(":")
-    pairs = (pair.partition("=") for pair in fields.split(",") if pair)
-    return kinds[name](**{key: _value(value) for key, _, value in pairs})
+    name, values = parse_part(text)
+    return REGULARIZERS[name](**values)
 
 
-def _value(text: str) -> Any:
-    if text in ("true", "false"):
-        return text == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+def deep_fourier(algo: Any) -> Any:
+    """Return the algorithm with sine and cosine in every layer of both MLPs, as wide as before."""
+    from lff.nn import NetConfig
+
+    trunks = {role: getattr(algo, role).trunk for role in ("actor", "critic")}
+    deep = {r: NetConfig(trunk=replace(t, layers="deep-fourier")) for r, t in trunks.items()}
+    return replace(algo, **deep)
 
 
-def _ppo(grid: Training, arms: Mapping[str, dict[str, Any]], scale: ScaleName) -> tuple[Cell, ...]:
-    from lff.experiments.jobs.ppo import PPOArm, ppo_grid, ppo_size
+def scheduled(config: "RunConfig", *, looks: int) -> "RunConfig":
+    """Return the run with a grid's evaluations and checkpoints, compiled if that pays."""
+    from lff.training import worth_compiling
 
-    size = ppo_size(scale, laptop_tasks=grid.laptop, paper_tasks=grid.paper)
-    if scale == "laptop":
-        size = replace(size, seeds=grid.seeds, change={"eval_episodes": grid.episodes})
-    return ppo_grid(size, {name: PPOArm(**fields) for name, fields in arms.items()})
-
-
-def _pixels(
-    grid: Training, arms: Mapping[str, dict[str, Any]], scale: ScaleName
-) -> tuple[Cell, ...]:
-    from lff.experiments.pixels import pixel_grid, pixel_size
-
-    del grid
-    return pixel_grid(pixel_size(scale), {name: pixel_arm(**f) for name, f in arms.items()})
-
-
-def pixel_arm(net: str = "lff", **fields: Any) -> Any:
-    """Return an arm that learns from pixels."""
-    from lff.experiments.pixels import Seer
-
-    preset = {name: fields.pop(name) for name in PRESET_FIELDS if name in fields}
-    return Seer(net=net, preset=preset, agent=_agent(fields, None))  # type: ignore[arg-type]
-
-
-MAKERS = {"sac": _sac, "ppo": _ppo, "pixels": _pixels}
+    algo: Any = config.algo
+    steps, schedule = config.steps, config.schedule
+    if hasattr(algo, "encoder"):
+        every, logs = schedule.eval_every, 2
+        updates = (steps - algo.warmup_steps) // config.action_repeat
+        compiled = updates >= FEWEST_PIXEL_UPDATES
+    else:
+        every, logs = max(1, steps // looks) if steps > 1_000 else steps, 4
+        compiled = worth_compiling(config)
+    schedule = replace(
+        schedule,
+        eval_every=every,
+        log_every=max(1, every // logs),
+        checkpoint_every=max(1, steps // 4),
+    )
+    compute = replace(config.compute, compile="graph" if compiled else "off")
+    return replace(config, schedule=schedule, compute=compute)

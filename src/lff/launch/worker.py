@@ -24,7 +24,7 @@ from lff.core.exit_codes import ExitCode, exit_code
 from lff.launch.job import DIVERGED, Job, has_diverged, job_from_dict
 from lff.launch.records import JOB, LOG, OUTCOME, PROGRESS, TABLE, origin, table_bytes
 from lff.store import RunLock, write_bytes, write_json
-from lff.training import versions
+from lff.training.run import versions
 
 REPORT_EVERY = 0.5
 """Seconds between two notes of progress."""

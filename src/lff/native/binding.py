@@ -43,7 +43,7 @@ class Table:
         norm = parts.norm
         for tensor in (parts.log_alpha, first, second, parts.share):
             self._add(tensor)
-        for tensor in (None, None) if norm is None else (norm.shift, norm.scale):
+        for tensor in (None, None) if norm is None else (norm["shift"], norm["scale"]):
             self._add(tensor)
         self.numbers += _settings(parts)
 

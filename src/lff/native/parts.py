@@ -9,7 +9,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
-TARGET = "target/"
+from lff.algos.sac import SAC
+from lff.algos.sac_pixels import PixelSAC
+
 BETA1 = 0.9
 
 
@@ -26,7 +28,7 @@ class Parts:
     """The target's copy of each critic parameter."""
     share: Tensor | None
     """The Polyak coefficient of the next update; None without a target network."""
-    norm: Any
+    norm: Mapping[str, Tensor] | None
     """Running statistics of observations, or None."""
     log_alpha: Tensor
     alpha_lr: float | None
@@ -55,22 +57,21 @@ class Parts:
 def parts_of(agent: Any) -> Parts:
     """Return the parts of an agent."""
     state, config = agent.state(), agent.config
-    start = len(TARGET)
     return Parts(
-        actor=agent.actor,
-        critic=agent.critic,
-        actor_adam=agent.actor_adam,
-        critic_adam=agent.critic_adam,
-        alpha_adam=agent.alpha_adam,
-        target={name[start:]: value for name, value in state.items() if name.startswith(TARGET)},
-        share=state.get("follower/share"),
-        norm=agent.norm,
-        log_alpha=agent.log_alpha,
+        actor=agent.networks["actor"],
+        critic=agent.networks["critic"],
+        actor_adam=agent.optimizers["actor"],
+        critic_adam=agent.optimizers["critic"],
+        alpha_adam=agent.optimizers["alpha"],
+        target=agent.target,
+        share=state.get("polyak/tau"),
+        norm=None if agent.norm is None else agent.norm.state(),
+        log_alpha=agent.alpha.log_alpha,
         alpha_lr=getattr(config.alpha, "lr", None),
-        observations=agent.obs_dim,
-        actions=agent.action_dim,
+        observations=agent.spaces.obs_dim,
+        actions=agent.spaces.action,
         batch=config.batch_size,
-        target_entropy=agent.target_entropy,
+        target_entropy=agent.alpha.target_entropy,
         config=config,
     )
 
@@ -78,16 +79,16 @@ def parts_of(agent: Any) -> Parts:
 def why_not(agent: Any) -> str | None:
     """Return what keeps an agent from the native update, by its settings; None if nothing does."""
     state, config = agent.state(), agent.config
-    if not hasattr(agent, "critic_adam") or not hasattr(config, "num_critics"):
-        return f"an agent of type {type(agent).__name__}"
-    if getattr(config, "encoder", None) is not None:
+    if isinstance(agent, PixelSAC):
         return "an encoder of images"
+    if type(agent) is not SAC:
+        return f"an agent of type {type(agent).__name__}"
     if any(value.device.type != "cpu" for value in state.values()):
         return "a device other than the CPU"
     for regularizer in config.regularizers:
         if regularizer.penalizes or type(regularizer).__name__ in ("Dropout", "SpectralNorm"):
             return f"the regularizer {type(regularizer).__name__}"
-    adams = (agent.actor_adam, agent.critic_adam)
+    adams = (agent.optimizers["actor"], agent.optimizers["critic"])
     if any(rule.beta1 != BETA1 for adam in adams for rule in adam.rules.values()):
         return f"a beta1 other than {BETA1:g}"
     return None

@@ -109,7 +109,7 @@ class NativeSAC:
         return torch.randint(rows, size, generator=generator, out=self._index)
 
     def draw_noise(self, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-        """Draw the noise of one update, as ``SAC.draw_noise`` does, into buffers."""
+        """Draw the noise of one update, as ``SAC.draw`` does, into buffers."""
         torch.randn(self._pair.shape, generator=generator, out=self._pair)
         torch.randn(self._target_noise.shape, generator=generator, out=self._target_noise)
         return self._pair[0], self._pair[1], self._target_noise

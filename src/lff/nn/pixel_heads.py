@@ -1,7 +1,7 @@
-"""Networks of an agent from pixels: shared encoder, actor and critic heads.
+"""The networks of a pixel agent: a shared encoder, and the heads of actor and critics.
 
-encoder  front and convolutions, shared by actor and critics, trained by the critics alone
-head     Linear to 50, layer norm, then the network: one for the actor, one for all critics
+encoder   front and convolutions, shared by actor and critics, trained by the critics alone
+head      Linear to 50, layer norm, then the network: one for the actor, one for all critics
 """
 
 import torch

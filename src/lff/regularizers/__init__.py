@@ -13,7 +13,6 @@ from lff.regularizers.combine import wrap as wrap
 from lff.regularizers.dropout import Dropout as Dropout
 from lff.regularizers.dropout import draw_masks as draw_masks
 from lff.regularizers.dropout import dropout_of as dropout_of
-from lff.regularizers.dropout import update_masks as update_masks
 from lff.regularizers.functional import FunctionalRegularization as FunctionalRegularization
 from lff.regularizers.layer_norm import LayerNorm as LayerNorm
 from lff.regularizers.singular import SingularValuePenalty as SingularValuePenalty

@@ -27,7 +27,7 @@ REGULARIZERS = Registry(
     "regularizer",
     {
         "weight-decay": "lff.regularizers.weight_decay:WeightDecay",
-        "basis-rule": "lff.regularizers.basis:BasisRule",
+        "basis": "lff.regularizers.basis:BasisRule",
         "dropout": "lff.regularizers.dropout:Dropout",
         "functional": "lff.regularizers.functional:FunctionalRegularization",
         "spectral-norm": "lff.regularizers.spectral:SpectralNorm",
@@ -143,7 +143,7 @@ def trunk_of(network: nn.Module) -> nn.Module:
 
 
 def _inner(network: nn.Module) -> nn.Module:
-    """Return the network behind encoder and projection, if there are any."""
+    """Return the network behind the encoder and the projection, if there are any."""
     head = network.head if isinstance(network, PixelCritic) else network
     return head.net if isinstance(head, PixelHead) else head
 

@@ -19,7 +19,7 @@ from lff.regularizers.weight_decay import DecayKind, decayed
 class BasisRule(Regularizer):
     """Learning rate, decay and anchor of B."""
 
-    tag: ClassVar[str] = "basis-rule"
+    tag: ClassVar[str] = "basis"
     lr: Annotated[float, NonNegative("use 1e-4")] | None = None
     """Learning rate of B; None is that of its network."""
     decay: Annotated[float, NonNegative("use 1e-4")] = 0.0

@@ -8,7 +8,7 @@ export need not switch a mode.  The waves of a Fourier front are not
 dropped: "every nonlinearity in the MLP" (the paper) is read as the trunk.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -94,23 +94,3 @@ def dropout_of(regularizers: Sequence[Regularizer]) -> dict[Role, Dropout]:
         for role in ROLES
         if regularizer.works_on(role)
     }
-
-
-def update_masks(
-    networks: Mapping[Role, nn.Module],
-    dropout: Mapping[Role, Dropout],
-    generator: torch.Generator,
-    *,
-    size: int,
-) -> dict[str, dict[str, Tensor]]:
-    """Draw the masks of every pass of one update through a network with dropout.
-
-    The passes are ``actor`` and ``actor_critic`` in the actor loss, ``critic`` in the critic loss,
-    ``next_actor`` and ``next_critic`` in the bootstrap.
-    """
-    masks = {}
-    for role, config in dropout.items():
-        passes = [role, "actor_critic"] if role == "critic" else [role]
-        for name in [*passes, f"next_{role}"] if config.in_targets else passes:
-            masks[name] = draw_masks(networks[role], generator, batch=(size,))
-    return masks

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from lff.core.checks import check_choice
 from lff.core.errors import BadInputError, RunError
-from lff.training.load import Policy
+from lff.runs.load import Policy
 
 Format = Literal["onnx", "pt2"]
 TOLERANCE = 1e-6
@@ -35,7 +35,9 @@ class MeanPolicy(nn.Module):
     def __init__(self, policy: Policy, *, native: bool = False) -> None:
         """Hold the actor; ``native`` rescales from [-1, 1] to the simulator's own range."""
         super().__init__()
-        self.actor = policy.agent.actor  # registered, so that its weights have names in the file
+        self.actor = policy.agent.networks[
+            "actor"
+        ]  # registered, so that its weights have names in the file
         self._act = policy.agent.act
         self._native = native
         if native:
@@ -78,7 +80,7 @@ def export(policy: Policy, kind: Format, *, native: bool = False) -> bytes:
 
 def _example(policy: Policy, generator: torch.Generator) -> Tensor:
     """Return five observations: numbers, or images of bytes."""
-    shape = policy.agent.obs_shape
+    shape = policy.agent.spaces.obs
     if len(shape) == 1:
         return torch.randn(5, *shape, generator=generator)
     return torch.randint(0, 256, (5, *shape), generator=generator, dtype=torch.uint8)

@@ -9,8 +9,8 @@ import numpy as np
 from lff.core.errors import BadInputError
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs import Env, make
+from lff.runs.load import Policy
 from lff.runs.video import Frame
-from lff.training.load import Policy
 
 DEFAULT_FPS = 30.0
 """For environments that do not say how fast they are."""

@@ -13,15 +13,15 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from lff.algos import PPO, SAC
+from lff.algos.base import Agent, OffPolicyAgent
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError
 from lff.core.seeding import stream_seed
 from lff.nn import Ensemble
 from lff.ntk import empirical_ntk, spectrum
 from lff.ntk.spectrum import frequency
+from lff.runs.load import load, replay_sample
 from lff.store import find_run
-from lff.training.load import load, replay_sample
 
 HEAD = 16
 """Eigenvalues that count as the head of a spectrum."""
@@ -57,13 +57,13 @@ def read_spectra(path: Path | str, *, points: int = 256, lines: int = 64) -> lis
         raise BadInputError("points", points, f"more than {HEAD}", "use 256")
     check_size("lines", lines)
     policy = load(path)
-    first_critic(policy.agent)  # refuses an agent that sees
+    first_critic(policy.agent)  # refuses an agent from pixels
     sample = replay_sample(policy, points)
     if sample is None or len(sample[0]) <= HEAD:
         remedy = "keep its folder replay/"
         raise BadInputError("run", str(path), f"with {HEAD + 1} replayed points or more", remedy)
-    seen = sample[:1] if isinstance(policy.agent, PPO) else sample  # V sees no action
-    x = torch.cat(seen, dim=-1).double()
+    critic_inputs = sample if isinstance(policy.agent, OffPolicyAgent) else sample[:1]
+    x = torch.cat(critic_inputs, dim=-1).double()
     return [look(step, first_critic(agent), x, lines=lines) for step, agent in _agents(path)]
 
 
@@ -102,25 +102,23 @@ def line_energy(critic: nn.Module, x: Tensor, *, lines: int) -> Tensor:
     return shares
 
 
-def first_critic(agent: PPO | SAC) -> nn.Module:
+def first_critic(agent: Agent) -> nn.Module:
     """Return a copy of the first critic in float64, as an ordinary network."""
-    if isinstance(agent, PPO):
-        return copy.deepcopy(agent.critic).double()
-    if not isinstance(agent.critic, Ensemble):
+    critic = agent.networks["critic"]
+    if len(agent.spaces.obs) != 1:
         remedy = "use a run from state: the spectrum along lines of pixels says little"
-        raise BadInputError("run", "an agent that sees", "one with vectors for input", remedy)
-    return agent.critic.member(0).double()
+        raise BadInputError("run", agent.spaces.obs, "one with vectors for input", remedy)
+    return (critic.member(0) if isinstance(critic, Ensemble) else copy.deepcopy(critic)).double()
 
 
-def untrained(agent: PPO | SAC, seed: int) -> PPO | SAC:
+def untrained(agent: Agent, seed: int) -> Agent:
     """Return the agent as it was before its first update."""
     weights = torch.Generator().manual_seed(stream_seed(seed, "weights"))
-    if isinstance(agent, PPO):
-        return PPO(agent.config, agent.obs_dim, agent.action_dim, generator=weights)
-    return SAC(agent.config, agent.obs_shape, agent.action_dim, generator=weights)
+    untouched: Agent = agent.config.build(agent.spaces, generator=weights)
+    return untouched
 
 
-def _agents(path: Path | str) -> Iterator[tuple[int, PPO | SAC]]:
+def _agents(path: Path | str) -> Iterator[tuple[int, Agent]]:
     last = load(path)
     yield 0, untrained(last.agent, last.config.seed)
     for folder in sorted(find_run(path).checkpoints.glob("step-*")):

@@ -17,15 +17,15 @@ from typing import Literal
 import numpy as np
 import torch
 
+from lff.algos import SACConfig
 from lff.core.errors import BadInputError, RunError
 from lff.core.memory import available_memory
 from lff.data import FrameReplay
 from lff.envs import has_pixels, make, rendering
 from lff.envs.dimensions import shapes
 from lff.store import RunLock, write_bytes
-from lff.training.compiling import CACHE, cache_dir
-from lff.training.config import TrainConfig
-from lff.training.pixel_presets import pixel_preset
+from lff.training.compile import CACHE, cache_dir
+from lff.training.presets import preset
 
 Status = Literal["ok", "warning", "failed"]
 PIP = "pip install 'learned-fourier-features[{}]'"
@@ -179,14 +179,15 @@ def check_memory(available: int, obs_dim: int, action_dim: int, *, transitions: 
 
 def check_frames(available: int, task: str) -> Check:
     """Whether a full replay of pictures fits, as Table 2 has it: each frame is stored once."""
-    chosen = pixel_preset("paper-table", task)
-    shape, action_dim = shapes(task, chosen.view)
+    config = preset("paper-table", task).config()
+    shape, action_dim = shapes(task, config.view)
     channels, height, width = shape
+    capacity = int(config.algo.replay_capacity)  # type: ignore[attr-defined]
     needed = FrameReplay.bytes_needed(
-        chosen.replay_capacity, obs_shape=(channels, height, width), action_dim=action_dim
+        capacity, obs_shape=(channels, height, width), action_dim=action_dim
     )
-    remedy = "use a smaller --replay-capacity or --image-size, or free some memory"
-    return _room(available, needed, chosen.replay_capacity, remedy)
+    remedy = "use a smaller --replay-capacity or --size size=84, or free some memory"
+    return _room(available, needed, capacity, remedy)
 
 
 def _room(available: int, needed: int, transitions: int, remedy: str) -> Check:
@@ -270,11 +271,11 @@ def _memory_for(task: str) -> Check:
             return check_frames(available, task)
         env = make(task, seed=0)
     except Exception:  # noqa: BLE001 - the check before has told of it
-        return check_memory(available, 67, 21, transitions=TrainConfig.replay_capacity)
+        return check_memory(available, 67, 21, transitions=SACConfig.replay_capacity)
     obs_dim, action_dim = env.observation_space.shape, env.action_space.shape
     env.close()
     sizes = (int(np.prod(obs_dim)), int(np.prod(action_dim)))
-    return check_memory(available, *sizes, transitions=TrainConfig.replay_capacity)
+    return check_memory(available, *sizes, transitions=SACConfig.replay_capacity)
 
 
 def _threads_here() -> Check:

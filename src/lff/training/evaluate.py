@@ -1,4 +1,4 @@
-"""Evaluation: the mean action, on environments of its own, from seeds of its own.
+"""Evaluation: the mean action, in an environment of its own, from seeds of its own.
 
 Nothing here touches the training environment, its random streams or the agent's tensors: a run
 with evaluations and one without are equal.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from lff.algos import PPO, SAC
+from lff.algos.base import Agent
 from lff.core.seeding import env_seed
 from lff.envs.base import Env
 
@@ -19,7 +19,7 @@ MakeEnv = Callable[[int], Env]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Returns of some episodes, and what the critics expected of them."""
+    """Returns of some episodes, and the values that the critics gave at their start."""
 
     returns: tuple[float, ...]
     lengths: tuple[int, ...]
@@ -28,7 +28,7 @@ class Evaluation:
     discounted: tuple[float, ...]
     """The discounted return that followed; Q also counts entropy and what lies beyond the limit."""
     seeds: tuple[int, ...]
-    """What each episode was reset with."""
+    """The seed that each episode was reset with."""
 
     def metrics(self) -> dict[str, float]:
         """Return the means that go into the metrics file."""
@@ -41,28 +41,22 @@ class Evaluation:
         }
 
 
-def evaluate(
-    agent: PPO | SAC, make_env: MakeEnv, *, episodes: int, seed: int, env_step: int
-) -> Evaluation:
+def evaluate(agent: Agent, env: Env, *, episodes: int, seed: int, env_step: int) -> Evaluation:
     """Play ``episodes`` episodes with the mean action."""
     seeds = [env_seed(seed, f"evaluation/{env_step}/{episode}") for episode in range(episodes)]
-    env = make_env(seeds[0])
-    try:
-        results = [_play(agent, env, seed) for seed in seeds]
-    finally:
-        env.close()
+    results = [_play(agent, env, seed) for seed in seeds]
     returns, lengths, q_start, discounted = zip(*results, strict=True)
     return Evaluation(returns, lengths, q_start, discounted, tuple(seeds))
 
 
-def _play(agent: PPO | SAC, env: Env, seed: int) -> tuple[float, int, float, float]:
+def _play(agent: Agent, env: Env, seed: int) -> tuple[float, int, float, float]:
     obs, _ = env.reset(seed=seed)
     generator = torch.Generator().manual_seed(seed)
     total, discounted, weight, length, q_start = 0.0, 0.0, 1.0, 0, 0.0
     ended = False
     while not ended:
         x = torch.from_numpy(obs)
-        action = agent.act(x, masks=agent.draw_acting_masks(generator))
+        action = agent.act(x, agent.explore(generator, greedy=True))
         if length == 0:
             q_start = agent.value(x, action).item()
         obs, reward, terminated, truncated, _ = env.step(action.numpy())

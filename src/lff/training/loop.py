@@ -1,82 +1,117 @@
-"""What the training loops have in common: when to log, evaluate, save and stop, and the errors.
+"""The frame of every training loop: when to log, evaluate, save and stop, and the errors.
 
-A loop takes steps; how it learns from them is its own affair.  Resume is bit for bit: a checkpoint
-holds all that the next step depends on.
+A loop takes steps; how it learns from them is the subclass's affair.  Resume is bit for bit: a
+checkpoint holds everything that the next step depends on.
 """
 
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import asdict
-from typing import Any, Protocol
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from lff.algos import PPO, SAC
+from lff.algos.base import Agent
 from lff.core.errors import InterruptedRunError, NonFiniteError
+from lff.core.seeding import env_seed, stream_seed
+from lff.envs.base import Env, Reusable
 from lff.store import Checkpoint, RunDir
-from lff.training.any_config import AnyTrainConfig
 from lff.training.arrays import to_arrays, to_tensors
 from lff.training.diagnostics import first_bad_tensor
 from lff.training.evaluate import MakeEnv, evaluate
-from lff.training.reference import keep_reference
+from lff.training.reference import write_reference
 from lff.training.signals import catch_signals
 
+if TYPE_CHECKING:
+    from lff.training.run import RunConfig
+
 LARGEST = float(np.finfo(np.float32).max)
-"""What passes it is an infinity in float32."""
+"""Anything above is an infinity in float32."""
 Watch = Callable[["Loop", str], None]
 
 
-class Place(Protocol):
-    """Where a run stands."""
+@dataclass
+class Progress:
+    """Counters of a run that every loop has."""
 
-    env_step: int
-    agent_step: int
-    q_max: float
-    """Largest value that the critics gave since the last row of metrics."""
+    env_step: int = 0
+    agent_step: int = 0
+    updates: int = 0
+    episode: int = 0
+    """Episodes that have ended, over all environments."""
+    value_max: float = 0.0
+    """Largest |Q| (or |V|) since the last row of metrics."""
 
 
 class Loop(ABC):
-    """One run in one directory; ``watch(run, event)`` is told of step, eval, warning, saved."""
+    """One run; ``watch(loop, event)`` is called on step, eval, warning, saved."""
 
-    schedule: AnyTrainConfig
-    agent: SAC | PPO
-    at: Place
-    streams: dict[str, torch.Generator]
+    agent: Agent
+    progress: Progress
+    run: RunDir
 
-    def __init__(self, run: RunDir, make_env: MakeEnv, *, watch: Watch | None) -> None:
-        """Hold the directory; nothing is written yet."""
-        self.run, self.make_env = run, make_env
-        self.watch: Watch = watch or (lambda _run, _event: None)
+    def __init__(
+        self,
+        config: "RunConfig",
+        make_env: MakeEnv,
+        *,
+        streams: tuple[str, ...],
+        watch: Watch | None,
+    ) -> None:
+        """Prepare the random streams; nothing is written yet."""
+        self.config, self.make_env = config, make_env
+        self.watch: Watch = watch or (lambda _loop, _event: None)
+        self.streams = {name: self._stream(name) for name in streams}
         self.warning = ""
-        self.last: dict[str, float] = {}
+        self.last: dict[str, float | None] = {}
+        """The last value of each training metric."""
         self.last_return: float | None = None
-        self._interrupted = self._told = self._due = False
+        self._interrupted = self._announced = self._due = False
+        self._evaluations: Reusable | None = None
 
-    def train(self, *, reference_episodes: int = 0) -> None:
-        """Run to the end, from the newest checkpoint if there is one."""
-        with catch_signals(self._interrupt, lambda: self.at.env_step):
+    def _stream(self, name: str) -> torch.Generator:
+        return torch.Generator().manual_seed(stream_seed(self.config.seed, name))
+
+    def eval_env(self) -> Env:
+        """Return the environment of evaluations and reference policies, as if newly made."""
+        seed = env_seed(self.config.seed, "evaluation")
+        if self._evaluations is None:
+            self._evaluations = Reusable(self.make_env, seed=seed)
+            return self._evaluations.env
+        return self._evaluations.fresh(seed)
+
+    def train(self, run: RunDir, *, reference_episodes: int = 0) -> None:
+        """Run to the end in a started directory, from the newest checkpoint if there is one."""
+        self.run = run
+        with catch_signals(self._interrupt, lambda: self.progress.env_step):
             if reference_episodes:
-                count, seed = reference_episodes, self.schedule.seed
-                keep_reference(self.run, self.make_env, episodes=count, seed=seed)
-            checkpoint = self.run.resume()
+                count, seed = reference_episodes, self.config.seed
+                write_reference(run, self.eval_env(), episodes=count, seed=seed)
+            checkpoint = run.resume()
             if checkpoint is None:
                 self._begin()
             else:
+                self._restore_common(checkpoint)
                 self._restore(checkpoint)
-            start, steps = time.perf_counter(), self.at.env_step
-            while self.at.env_step < self.schedule.steps:
-                before = self.at.env_step
+            start, steps = time.perf_counter(), self.progress.env_step
+            while self.progress.env_step < self.config.steps:
+                before = self.progress.env_step
                 may_save = self._step()
                 self._housekeeping(before, may_save=may_save)
                 self.watch(self, "step")
             seconds = time.perf_counter() - start
-            rate = (self.at.env_step - steps) / max(seconds, 1e-9)
+            rate = (self.progress.env_step - steps) / max(seconds, 1e-9)
             if checkpoint is None or checkpoint.path.name != "final":
-                self.run.timing.append({"env_step": self.at.env_step, "steps_per_second": rate})
+                run.timing.append({"env_step": self.progress.env_step, "steps_per_second": rate})
                 self._save(final=True)
+
+    def close(self) -> None:
+        """Close the environments."""
+        if self._evaluations is not None:
+            self._evaluations.close()
 
     @abstractmethod
     def _begin(self) -> None:
@@ -84,7 +119,7 @@ class Loop(ABC):
 
     @abstractmethod
     def _restore(self, checkpoint: Checkpoint) -> None:
-        """Go to where a checkpoint was written."""
+        """Restore what :meth:`_state` saved."""
 
     @abstractmethod
     def _step(self) -> bool:
@@ -96,24 +131,23 @@ class Loop(ABC):
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, Tensor | np.ndarray], dict[str, Any]]:
-        """Return the tensors and the rest of a checkpoint, but the agent and the streams."""
+        """Return the tensors and the rest of a checkpoint, without the agent and the streams."""
 
-    @abstractmethod
-    def _saved(self) -> None:
+    def _saved(self) -> None:  # noqa: B027  a hook
         """Tidy up after a checkpoint."""
 
     def _interrupt(self) -> None:
         self._interrupted = True
 
     def _housekeeping(self, before: int, *, may_save: bool) -> None:
-        now, schedule = self.at.env_step, self.schedule
+        now, schedule = self.progress.env_step, self.config.schedule
         if crossed(before, now, schedule.log_every):
             self._log()
-        if crossed(before, now, schedule.eval_every) or now >= schedule.steps:
+        if crossed(before, now, schedule.eval_every) or now >= self.config.steps:
             self._evaluate()
         due = crossed(before, now, schedule.checkpoint_every) or self._interrupted
         self._due = self._due or due
-        if now >= schedule.steps:
+        if now >= self.config.steps:
             return  # the final checkpoint comes next, signal or not
         if self._due and may_save:
             self._save()
@@ -125,11 +159,11 @@ class Loop(ABC):
         """Stop if the checkpoint is written; if it must wait for the episode's end, say so."""
         if not self._due:
             raise InterruptedRunError(
-                f"stopped at step {self.at.env_step:,} of {self.schedule.steps:,}; run the same "
-                "command to go on"
+                f"stopped at step {self.progress.env_step:,} of {self.config.steps:,}; run the "
+                "same command to go on"
             )
-        if not self._told:
-            self._told = True
+        if not self._announced:
+            self._announced = True
             self._warn(
                 "this environment cannot save its state: going on to the end of the episode, to "
                 "write a checkpoint there; a second signal stops at once"
@@ -141,16 +175,18 @@ class Loop(ABC):
 
     def _evaluate(self) -> None:
         self._check_agent()
+        step = self.progress.env_step
         result = evaluate(
             self.agent,
-            self.make_env,
-            episodes=self.schedule.eval_episodes,
-            seed=self.schedule.seed,
-            env_step=self.at.env_step,
+            self.eval_env(),
+            episodes=self.config.schedule.eval_episodes,
+            seed=self.config.seed,
+            env_step=step,
         )
-        self.last_return = result.metrics()["eval/return"]
-        self.run.write_evaluation(self.at.env_step, asdict(result))
-        self.run.metrics.append({"env_step": self.at.env_step, **result.metrics()})
+        metrics = result.metrics()
+        self.last_return = metrics["eval/return"]
+        self.run.write_evaluation(step, asdict(result))
+        self.run.metrics.append({"env_step": step, **metrics})
         self.watch(self, "eval")
 
     def _save(self, *, final: bool = False) -> None:
@@ -158,8 +194,10 @@ class Loop(ABC):
         tensors, meta = self._state()
         tensors |= {f"agent/{name}": value for name, value in self.agent.state().items()}
         tensors |= {f"stream/{name}": g.get_state() for name, g in self.streams.items()}
-        counters = {"counters": dict(vars(self.at)), "last": self.last}
-        self.run.save(self.at.env_step, to_arrays(tensors), counters | meta, final=final)
+        counters = {"counters": dict(vars(self.progress)), "last": self.last}
+        spaces = {"spaces": {"obs": [*self.agent.spaces.obs], "action": self.agent.spaces.action}}
+        arrays = to_arrays(tensors)
+        self.run.save(self.progress.env_step, arrays, spaces | counters | meta, final=final)
         self._saved()
         self.watch(self, "saved")
 
@@ -168,28 +206,29 @@ class Loop(ABC):
         self.agent.load_state(to_tensors(checkpoint.arrays, "agent/"))
         for name, state in to_tensors(checkpoint.arrays, "stream/").items():
             self.streams[name].set_state(state)
+        self.progress = type(self.progress)(**checkpoint.meta["counters"])
         self.last = dict(checkpoint.meta["last"])
 
     def _check_agent(self) -> None:
-        """A bad gradient leaves this update's loss finite: look before anything is kept of it."""
+        """A bad gradient leaves this update's loss finite: look before anything is stored."""
         if first_bad_tensor(self.agent) is not None:
             raise self._broken()
 
     def _broken(self) -> NonFiniteError:
         name = first_bad_tensor(self.agent) or "the loss"
         return NonFiniteError(
-            f"non-finite numbers at step {self.at.env_step:,}, first in {name}; the last good "
-            f"checkpoint is kept in {self.run.path}; lower the learning rate or look at |Q|"
+            f"non-finite numbers at step {self.progress.env_step:,}, first in {name}; the last "
+            f"good checkpoint is kept in {self.run.path}; lower the learning rate or look at |Q|"
         )
 
     def _check_finite(self, what: str, value: Any) -> None:
         if not (np.abs(value) <= LARGEST).all():  # a NaN compares as False
             raise NonFiniteError(
-                f"the environment gave a non-finite {what} at step {self.at.env_step:,}; the last "
-                f"good checkpoint is kept in {self.run.path}; mend the environment"
+                f"the environment gave a non-finite {what} at step {self.progress.env_step:,}; the "
+                f"last good checkpoint is kept in {self.run.path}; fix the environment"
             )
 
 
 def crossed(before: int, now: int, every: int) -> bool:
-    """Tell whether a multiple of ``every`` lies above ``before`` and not above ``now``."""
+    """Return whether a multiple of ``every`` lies above ``before`` and not above ``now``."""
     return before // every < now // every

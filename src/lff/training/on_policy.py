@@ -1,108 +1,87 @@
-"""The training loop of PPO: collect a rollout, learn from it, forget it.
+"""The training loop of on-policy algorithms: collect a rollout, learn from it, forget it.
 
 Resume is bit for bit, also in the middle of a rollout: a checkpoint holds the agent with its
 statistics, the rollout so far, the random streams, the environments and the counters.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lff.algos import PPO
-from lff.algos.ppo import Sample
-from lff.core.seeding import stream_seed
+from lff.algos.base import Minibatch, OnPolicy, OnPolicyAgent, Spaces
 from lff.data.rollout import Rollout
 from lff.envs.vector import Vector, VectorStep
-from lff.store import Checkpoint, RunDir
+from lff.store import Checkpoint
 from lff.training.arrays import part, to_tensors
-from lff.training.compiling import compile_update
-from lff.training.diagnostics import BATCH_SIZE, look_at
+from lff.training.compile import compile_update
+from lff.training.diagnostics import BATCH_SIZE, network_metrics
 from lff.training.evaluate import MakeEnv
-from lff.training.loop import Loop, Watch
-from lff.training.ppo_config import PPOTrainConfig
+from lff.training.loop import Loop, Progress, Watch
 
-STREAMS = ("exploration", "update")
-MakeVector = Callable[[], Vector]
+if TYPE_CHECKING:
+    from lff.training.run import RunConfig
 
 
 @dataclass
-class Counters:
-    """Where a run stands."""
+class OnPolicyProgress(Progress):
+    """Counters of a run that learns from rollouts."""
 
-    env_step: int = 0
-    agent_step: int = 0
-    updates: int = 0
     rollouts: int = 0
     """Rollouts learned from."""
     filled: int = 0
     """Rows of the next one."""
-    episode: int = 0
-    """Episodes that have ended, over all environments."""
     returns: list[float] = field(default_factory=list)
     """Of the episode that each environment is in."""
     lengths: list[int] = field(default_factory=list)
     ended_returns: list[float] = field(default_factory=list)
     """Of the episodes that ended since the last row of metrics."""
     ended_lengths: list[int] = field(default_factory=list)
-    q_max: float = 0.0
-    """Largest |V| on the last rollout."""
-    metrics: dict[str, float | None] = field(default_factory=dict)
-    """Of the last rollout and its updates; None for what is no finite number."""
 
 
-class OnPolicyRun(Loop):
-    """One run of an agent that learns from what it has just done."""
+class OnPolicyLoop(Loop):
+    """One run of an agent that learns from rollouts of its own policy."""
 
-    agent: PPO
-    at: Counters
-    config: PPOTrainConfig
+    agent: OnPolicyAgent
+    progress: OnPolicyProgress
 
     def __init__(
         self,
-        config: PPOTrainConfig,
-        run: RunDir,
+        config: "RunConfig",
         make_env: MakeEnv,
+        envs: Vector,
         *,
-        make_vector: MakeVector,
         watch: Watch | None = None,
     ) -> None:
-        """Build environments, agent and rollout; nothing is written yet."""
-        super().__init__(run, make_env, watch=watch)
-        self.config = self.schedule = config
-        self.envs = make_vector()
-        sizes = {"obs_dim": self.envs.obs_dim, "action_dim": self.envs.action_dim}
-        weights = torch.Generator().manual_seed(stream_seed(config.seed, "weights"))
-        self.agent = PPO(
-            config.algo,
-            **sizes,
-            num_envs=config.num_envs,
-            generator=weights,
-            device=config.device,
-        )
-        rows = config.algo.rollout_steps // config.num_envs
-        self.rollout = Rollout(rows, envs=config.num_envs, **sizes)
-        self.streams = {
-            name: torch.Generator().manual_seed(stream_seed(config.seed, name)) for name in STREAMS
-        }
-        count = config.num_envs
-        self.at = Counters(returns=[0.0] * count, lengths=[0] * count)
+        """Build agent and rollout; nothing is written yet."""
+        super().__init__(config, make_env, streams=("exploration", "update"), watch=watch)
+        self.algo, self.envs, count = cast(OnPolicy, config.algo), envs, config.num_envs
+        spaces = Spaces((envs.obs_dim,), envs.action_dim)
+        device, weights = config.compute.device, self._stream("weights")
+        agent = self.algo.build(spaces, num_envs=count, generator=weights, device=device)
+        self.agent = cast(OnPolicyAgent, agent)
+        rows = self.algo.rollout_steps // count
+        self.rollout = Rollout(rows, envs=count, obs_dim=envs.obs_dim, action_dim=envs.action_dim)
+        self.progress = OnPolicyProgress(returns=[0.0] * count, lengths=[0] * count)
         self._update = self.agent.update
-        if config.compile:
+        if config.compute.compile == "graph":
             self._update = compile_update(self.agent.update)
-        self._obs: NDArray[np.float32] = np.empty((count, self.envs.obs_dim), np.float32)
+        self._obs: NDArray[np.float32] = np.empty((count, envs.obs_dim), np.float32)
 
-    def train(self, *, reference_episodes: int = 0) -> None:
-        """Run to the end, from the newest checkpoint if there is one; let the environments go."""
-        try:
-            super().train(reference_episodes=reference_episodes)
-        finally:
-            self.envs.close()
+    @property
+    def rollouts(self) -> int:
+        """How often the run optimizes: the rest of a rollout at the end is not learned from."""
+        config = self.config
+        return config.steps // config.action_repeat // self.algo.rollout_steps
+
+    def close(self) -> None:
+        """Close the environments."""
+        super().close()
+        self.envs.close()
 
     def _begin(self) -> None:
         """Begin the first episodes."""
@@ -113,88 +92,86 @@ class OnPolicyRun(Loop):
     def _step(self) -> bool:
         """Act once in every environment; learn when the rollout is full."""
         agent, rollout = self.agent, self.rollout
-        seen = agent.see(self._obs)
-        action = self._choose(seen)
-        moment = self.envs.step(action)
-        self._check_finite("observation", moment.next_obs)
-        self._check_finite("reward", moment.reward)
-        ended = moment.terminated | moment.truncated
+        obs = agent.normalize(self._obs)
+        action = self._choose(obs)
+        step = self.envs.step(action)
+        self._check_finite("observation", step.next_obs)
+        self._check_finite("reward", step.reward)
+        ended = step.terminated | step.truncated
         rollout.add(
-            obs=seen,
+            obs=obs,
             action=action,
-            reward=agent.scale_reward(moment.reward, ended, moment.valid),
-            terminated=moment.terminated,
-            truncated=moment.truncated,
-            valid=moment.valid,
+            reward=agent.scale_reward(step.reward, ended, step.valid),
+            terminated=step.terminated,
+            truncated=step.truncated,
+            valid=step.valid,
         )
-        self._obs = moment.obs
-        self._count(moment, ended)
+        self._obs = step.obs
+        self._count(step, ended)
         full = rollout.full
-        if full or moment.truncated.any():
-            where = np.ones_like(ended) if full else moment.truncated
-            rollout.add_next_obs(agent.see(moment.next_obs), where)
+        if full or step.truncated.any():
+            where = np.ones_like(ended) if full else step.truncated
+            rollout.add_next_obs(agent.normalize(step.next_obs), where)
         agent.observe(self._obs)
         if full:
             self._learn()
         return True
 
-    def _choose(self, seen: NDArray[np.float32]) -> NDArray[np.float32]:
-        stream, agent = self.streams["exploration"], self.agent
-        shape = (len(seen), agent.action_dim)
+    def _choose(self, obs: NDArray[np.float32]) -> NDArray[np.float32]:
+        agent = self.agent
         with torch.inference_mode():
-            noise = torch.randn(shape, generator=stream)
-            masks = agent.draw_acting_masks(stream, batch=shape[:1])
-            x = torch.from_numpy(seen).to(agent.device)
-            action: NDArray[np.float32] = agent.choose(x, noise, masks=masks).cpu().numpy()
+            exploration = agent.explore(self.streams["exploration"], (len(obs),))
+            x = torch.from_numpy(obs).to(agent.device)
+            action: NDArray[np.float32] = agent.choose(x, exploration).cpu().numpy()
         if not np.isfinite(action).all():
             raise self._broken()
         return action
 
-    def _count(self, moment: VectorStep, ended: NDArray[np.bool_]) -> None:
-        at = self.at
-        at.env_step += int(moment.frames.sum())
-        at.agent_step += int(moment.valid.sum())
-        for i, reward in enumerate(moment.reward.tolist()):
-            at.returns[i] += reward
-            at.lengths[i] += int(moment.valid[i])
+    def _count(self, step: VectorStep, ended: NDArray[np.bool_]) -> None:
+        progress = self.progress
+        progress.env_step += int(step.frames.sum())
+        progress.agent_step += int(step.valid.sum())
+        for i, reward in enumerate(step.reward.tolist()):
+            progress.returns[i] += reward
+            progress.lengths[i] += int(step.valid[i])
             if ended[i]:
-                at.ended_returns.append(at.returns[i])
-                at.ended_lengths.append(at.lengths[i])
-                at.episode += 1
-                at.returns[i], at.lengths[i] = 0.0, 0
-        at.filled = self.rollout.at
+                progress.ended_returns.append(progress.returns[i])
+                progress.ended_lengths.append(progress.lengths[i])
+                progress.episode += 1
+                progress.returns[i], progress.lengths[i] = 0.0, 0
+        progress.filled = self.rollout.at
 
     def _learn(self) -> None:
         """Go through the rollout some times in random order, then make room for the next."""
-        algo, agent, at = self.config.algo, self.agent, self.at
+        algo, agent, progress = self.algo, self.agent, self.progress
         if algo.lr_decay:
-            agent.lr_share.fill_(1 - at.rollouts / max(self.config.rollouts, 1))
+            agent.lr_share.fill_(1 - progress.rollouts / max(self.rollouts, 1))
         sample, of_values = agent.prepare(self.rollout)
-        found = [
-            self._update(sample, rows, agent.draw_masks(self.streams["update"], size=len(rows)))
+        stream = self.streams["update"]
+        updates = [
+            self._update(Minibatch(sample, rows), agent.draw(stream, len(rows)))
             for _ in range(algo.epochs)
-            for rows in self._minibatches(sample)
+            for rows in self._minibatches(len(sample.obs))
         ]
-        at.updates += len(found)
-        at.rollouts += 1
+        progress.updates += len(updates)
+        progress.rollouts += 1
         metrics = {name: value.item() for name, value in of_values.items()}
-        for name in found[0]:
-            metrics[name] = torch.stack([one[name] for one in found]).mean().item()
-        metrics["train/lr"] = algo.lr * agent.lr_share.item()
-        metrics["train/std"] = agent.log_std.exp().mean().item()
-        if not math.isfinite(metrics["train/critic_loss"] + metrics["train/actor_loss"]):
+        for name in updates[0]:
+            metrics[name] = torch.stack([one[name] for one in updates]).mean().item()
+        losses = [value for name, value in metrics.items() if name.endswith("_loss")]
+        if not all(math.isfinite(value) for value in losses):
             raise self._broken()
-        at.metrics = {n: value if math.isfinite(value) else None for n, value in metrics.items()}
-        at.q_max = metrics["train/value_max"]
+        self.last |= {n: value if math.isfinite(value) else None for n, value in metrics.items()}
+        progress.value_max = metrics[agent.value_max]
         self.rollout.clear()
-        at.filled = 0
+        progress.filled = 0
 
-    def _minibatches(self, sample: Sample) -> list[Tensor]:
+    def _minibatches(self, count: int) -> list[Tensor]:
         """Return the rows in random order, in parts of one size.
 
         The last part is filled up from the beginning of the order.
         """
-        size, count = self.config.algo.batch_size, len(sample.obs)
+        size = self.algo.batch_size
         order = torch.randperm(count, generator=self.streams["update"])
         parts = -(-count // size)
         rows = torch.cat([order, order[: parts * size - count]]).to(self.agent.device)
@@ -202,25 +179,20 @@ class OnPolicyRun(Loop):
 
     def _log(self) -> None:
         """Write one row of metrics."""
-        at = self.at
-        if at.ended_returns:
-            self.last["train/episode_return"] = float(np.mean(at.ended_returns))
-            self.last["train/episode_length"] = float(np.mean(at.ended_lengths))
-            at.ended_returns, at.ended_lengths = [], []
-        obs = self._look()
-        actor, critic = self.agent.actor, self.agent.critic
-        networks = look_at({"actor": (actor, (obs,)), "critic": (critic, (obs,))})
-        counts = {"updates": at.updates, "episode": at.episode}
-        self.run.metrics.append(
-            {"env_step": at.env_step, **counts, **at.metrics, **self.last, **networks}
-        )
+        progress = self.progress
+        if progress.ended_returns:
+            self.last["train/episode_return"] = float(np.mean(progress.ended_returns))
+            self.last["train/episode_length"] = float(np.mean(progress.ended_lengths))
+            progress.ended_returns, progress.ended_lengths = [], []
+        networks = network_metrics(self.agent.inputs(self._look()))
+        counts = {"updates": progress.updates, "episode": progress.episode}
+        self.run.metrics.append({"env_step": progress.env_step, **counts, **self.last, **networks})
 
     def _look(self) -> Tensor:
-        """Draw rows that the networks have seen, from a stream of its own: it changes nothing."""
-        rows = self.rollout.obs if self.at.rollouts else self.rollout.obs[: self.rollout.at]
+        """Draw rows of the rollout from a stream of its own: it changes nothing."""
+        rows = self.rollout.obs if self.progress.rollouts else self.rollout.obs[: self.rollout.at]
         flat = rows.flatten(0, 1)
-        seed = stream_seed(self.config.seed, f"diagnostics/{self.at.env_step}")
-        stream = torch.Generator().manual_seed(seed)
+        stream = self._stream(f"diagnostics/{self.progress.env_step}")
         index = torch.randint(len(flat), (BATCH_SIZE,), generator=stream)
         return flat.index_select(0, index).to(self.agent.device)
 
@@ -231,18 +203,13 @@ class OnPolicyRun(Loop):
         tensors |= {f"env/{name}": value for name, value in self.envs.get_state().items()}
         return tensors, {}
 
-    def _saved(self) -> None:
-        """There is nothing to tidy up."""
-
     def _restore(self, checkpoint: Checkpoint) -> None:
-        """Go to where a checkpoint was written."""
-        self._restore_common(checkpoint)
+        """Restore rollout and environments."""
         arrays = checkpoint.arrays
-        self.at = Counters(**checkpoint.meta["counters"])
         stored = to_tensors(arrays, "rollout/")
         for name, value in self.rollout.state().items():
             value.copy_(stored[name])
-        self.rollout.at = self.at.filled
+        self.rollout.at = self.progress.filled
         self.envs.set_state(part(arrays, "env/"))
         if self.envs.can_resume:
             self._obs = arrays["obs"].copy()
@@ -252,8 +219,8 @@ class OnPolicyRun(Loop):
             "the run does not go on bit for bit as it would have"
         )
         self._obs = self.envs.reset()
-        if self.rollout.at:  # what came before has no end that is known
+        if self.rollout.at:  # the end of the episodes before is not known
             self.rollout.truncated[self.rollout.at - 1] = True
-            seen = self.agent.see(arrays["obs"])
-            self.rollout.add_next_obs(seen, np.ones(self.envs.num_envs, bool))
-        self.at.returns, self.at.lengths = [0.0] * len(self._obs), [0] * len(self._obs)
+            last = self.agent.normalize(arrays["obs"])
+            self.rollout.add_next_obs(last, np.ones(self.envs.num_envs, bool))
+        self.progress.returns, self.progress.lengths = [0.0] * len(self._obs), [0] * len(self._obs)

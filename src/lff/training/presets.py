@@ -1,183 +1,288 @@
-"""Named set-ups: the sizes and rates of SAC that the sources give, and one for a laptop.
+"""Presets: ready configs with the sizes, rates and schedules that the sources give.
 
-paper-table     Table 1                          paper-text   section 5
+paper-table     Tables 1 to 3                    paper-text   section 5 and the appendix on PPO
 authors-readme  the authors' command lines        laptop       what two cores can do in an hour
+
+A preset is chosen by its name and by the kind of the algorithm: one that learns from a replay
+memory, from state or from pixels, or one that learns from rollouts.  Its values go to the fields
+of the same name of the algorithm's config, so that a new algorithm has presets at once.
 """
 
 import dataclasses
-from dataclasses import dataclass
-from typing import Literal, get_args
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from lff.algos import LearnedAlpha, SACConfig
-from lff.core.checks import check_choice
+from lff.algos.base import ALGORITHMS
+from lff.algos.target import PolyakTarget
+from lff.algos.temperature import LearnedAlpha
+from lff.core.checks import check_choice, nearest
 from lff.core.errors import BadInputError
-from lff.nn import (
-    FFN,
-    ConstantControl,
-    Fourier,
-    Front,
-    LinearControl,
-    LogUniformFourier,
-    MatchedLayers,
-    MatchedMLP,
-    MatchRule,
-    MLPTrunk,
-    NetConfig,
-    count,
-)
+from lff.core.registry import tag_of
+from lff.envs import has_pixels
+from lff.nn import NetConfig
+from lff.training.networks import NetName, PixelSizes, Sizes
+from lff.training.run import RunConfig, Schedule
 
-PresetName = Literal["paper-table", "paper-text", "authors-readme", "laptop"]
-SOURCES: dict[PresetName, str] = {
-    "laptop": "what two cores can do in an hour",
-    "paper-table": "Table 1 of the paper",
-    "paper-text": "section 5 of the paper",
-    "authors-readme": "the command lines of the authors' code",
+PresetName = Literal["laptop", "paper-table", "paper-text", "authors-readme"]
+Kind = Literal["state", "pixels", "rollout"]
+SOURCES: dict[Kind, dict[PresetName, str]] = {
+    "state": {
+        "laptop": "what two cores can do in an hour",
+        "paper-table": "Table 1 of the paper",
+        "paper-text": "section 5 of the paper",
+        "authors-readme": "the command lines of the authors' code",
+    },
+    "pixels": {
+        "laptop": "smaller images, networks and batches, for one core",
+        "paper-table": "Table 2 of the paper",
+        "authors-readme": "the command lines of the authors' code",
+    },
+    "rollout": {
+        "laptop": "small networks, as PPO has them elsewhere",
+        "paper-table": "Table 3 of the paper",
+        "paper-text": "the appendix on on-policy results",
+        "authors-readme": "the command lines of the authors' code",
+    },
 }
 """Where each preset comes from."""
-NetName = Literal[
-    "lff", "mlp", "fixed-b", "no-concat", "log-uniform", "mlp-concat", "linear", "constant", "ffn"
-]
+REPEATS = {"cartpole": 8, "finger": 2, "walker": 2}
+"""Repeats of an action that are usual for a domain; 4 for the others.  The paper has 4 for all."""
+RUN_FIELDS = ("steps", "seed", "num_envs", "action_repeat", "view", "compute")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """Sizes, rates and schedule of one source, for one task.
+    """Sizes, rates and schedule of one source, for one task and one algorithm."""
+
+    algo: type
+    """Config class of the algorithm."""
+    env: str
+    """The task."""
+    sizes: Sizes | PixelSizes
+    """Sizes of the networks."""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """Values for the algorithm's config, by name of the field."""
+    run: Mapping[str, Any] = field(default_factory=dict)
+    """Values for the run's config."""
+    schedule: Schedule = Schedule()  # noqa: RUF009  frozen
+    """When to log, evaluate and save."""
+    actor: NetName | None = None
+    """The network that the source has in the actor, whatever the critic has."""
+
+    def replace(self, **values: Any) -> "Preset":
+        """Return the preset with other values, by the name of any field of its parts.
+
+        ``lr`` stands for the learning rates of all networks.
+        """
+        groups: dict[str, dict[str, Any]] = {"sizes": {}, "schedule": {}, "run": {}, "fields": {}}
+        known = {
+            "sizes": [f.name for f in dataclasses.fields(self.sizes)],
+            "schedule": [f.name for f in dataclasses.fields(Schedule)],
+            "run": [*RUN_FIELDS],
+            "fields": field_names(self.algo),
+        }
+        for name, value in values.items():
+            for key in _rates(known["fields"]) if name == "lr" else (name,):
+                group = next((g for g, names in known.items() if key in names), None)
+                if group is None:
+                    every = [n for names in known.values() for n in names]
+                    wanted = f"the name of a field of {tag_of(self.algo)}"
+                    raise BadInputError("preset", name, wanted, nearest(name, every))
+                groups[group][key] = value
+        return dataclasses.replace(
+            self,
+            sizes=dataclasses.replace(self.sizes, **groups["sizes"]),
+            schedule=dataclasses.replace(self.schedule, **groups["schedule"]),
+            run={**self.run, **groups["run"]},
+            fields={**self.fields, **groups["fields"]},
+        )
+
+    def values(self) -> dict[str, Any]:
+        """Return every value by name, for tables."""
+        flat = dataclasses.asdict(self.sizes)
+        for name, value in (*self.fields.items(), *self.run.items()):
+            inner = dataclasses.asdict(value) if dataclasses.is_dataclass(value) else None  # type: ignore[arg-type]
+            flat |= {name: value} if inner is None else {f"{name}.{n}": v for n, v in inner.items()}
+        return flat | dataclasses.asdict(self.schedule) | {"actor_net": self.actor}
+
+    def config(
+        self,
+        net: str = "lff",
+        *,
+        actor: str | None = None,
+        critic: str | None = None,
+        actor_sigma: float | None = None,
+        critic_sigma: float | None = None,
+    ) -> RunConfig:
+        """Return the run with these networks by name (and σ, if given) in actor and critic."""
+        if isinstance(self.sizes, PixelSizes):
+            for name, value in {"actor": actor, "critic": critic}.items():
+                if value is not None:
+                    remedy = "drop it: actor and critics share one encoder"
+                    raise BadInputError(f"{name} net", value, f"left out for {self.env}", remedy)
+            behind = self.sizes.behind()
+            parts: dict[str, Any] = {
+                "actor": behind,
+                "critic": behind,
+                "encoder": self.sizes.encoder(net),
+            }
+            parts["augmentation"] = self.sizes.augment()
+            run = {"view": self.sizes.view, **self.run}
+        else:
+            names = {"actor": actor or self.actor or net, "critic": critic or net}
+            sigmas = {"actor": actor_sigma, "critic": critic_sigma}
+            parts = {role: self._net(names[role], sigmas[role]) for role in names}
+            run = dict(self.run)
+        return RunConfig(
+            env=self.env, algo=self.algo(**parts, **self.fields), schedule=self.schedule, **run
+        )
+
+    def _net(self, name: str, sigma: float | None) -> NetConfig:
+        assert isinstance(self.sizes, Sizes)
+        sizes = self.sizes if sigma is None else dataclasses.replace(self.sizes, sigma=sigma)
+        return sizes.net(name)
+
+
+def preset(name: PresetName, env: str, *, algo: str | type = "sac") -> Preset:
+    """Return the preset for a task; the paper sets σ, F and the number of steps by domain.
+
+    ``algo`` is the tag of an algorithm of ours, or the config class of any.
+    """
+    cls = algorithm_for(ALGORITHMS[algo] if isinstance(algo, str) else algo, env)
+    kind = kind_of(cls)
+    check_choice(f"preset for {tag_of(cls)}", name, [*SOURCES[kind]])
+    domain = env.partition("/")[2].partition("-")[0]
+    make = {"state": _state, "pixels": _pixels, "rollout": _rollout}[kind]
+    sizes, values, run, schedule = make(name, domain)
+    names = field_names(cls)
+    if "lr" in values:
+        values |= dict.fromkeys(_rates(names), values.pop("lr"))
+    return Preset(
+        algo=cls,
+        env=env,
+        sizes=sizes,
+        fields={key: value for key, value in values.items() if key in names},
+        run=run,
+        schedule=schedule,
+        actor=values.get("source_actor"),
+    )
+
+
+def algorithm_for(cls: type, env: str) -> type:
+    """Return the class for a task: that of ``sac`` from pixels is ``sac-pixels``."""
+    pixels = f"{tag_of(cls)}-pixels"
+    found: type = ALGORITHMS[pixels] if has_pixels(env) and pixels in ALGORITHMS else cls
+    return found
+
+
+def kind_of(cls: Any) -> Kind:
+    """Return which presets an algorithm has."""
+    if cls.learns_from == "rollout":
+        return "rollout"
+    return "pixels" if "encoder" in field_names(cls) else "state"
+
+
+def field_names(cls: Any) -> list[str]:
+    """Return the names of a config's fields."""
+    return [f.name for f in dataclasses.fields(cls)]
+
+
+def _rates(fields: list[str]) -> list[str]:
+    """Return the fields that a common learning rate sets."""
+    return [name for name in ("lr", "actor_lr", "critic_lr") if name in fields]
+
+
+Parts = tuple[Any, dict[str, Any], dict[str, Any], Schedule]
+
+
+def _state(name: PresetName, domain: str) -> Parts:
+    """Return the presets of Q-learning from state.
 
     No source states the schedule; the authors' code has it, and the poster the number of steps.
     """
-
-    hidden_dim: int
-    """Width of the hidden layers."""
-    fourier_dim: int
-    """Number of Fourier features F."""
-    sigma: float
-    """Standard deviation of B at the start."""
-    lr: float
-    """Learning rate of actor and critics."""
-    batch_size: int
-    """Transitions per update."""
-    mlp_width: MatchRule
-    """How wide the MLP's first layer is: of equal size, or as a source says."""
-    alpha_lr: float = 1e-4
-    """Learning rate of the temperature."""
-    steps: int = 1_000_000
-    """Environment steps of a run."""
-    warmup_steps: int = 5_000
-    """Steps with uniform random actions before the first update."""
-    replay_capacity: int = 1_000_000
-    """Transitions kept."""
-    updates_per_step: int = 1
-    """Updates per agent step."""
-    action_repeat: int = 1
-    """Frames that each action is played for."""
-    eval_every: int = 10_000
-    """Steps between two evaluations."""
-    eval_episodes: int = 10
-    """Episodes of an evaluation."""
-
-    def net(self, name: NetName, in_features: int, out_features: int) -> NetConfig:
-        """Return a network of this preset by the name it has in the paper's figures."""
-        check_choice("net", name, get_args(NetName))
-        trunk = MLPTrunk(hidden=(self.hidden_dim, self.hidden_dim))
-        size, sigma = self.fourier_dim, self.sigma
-        lff = NetConfig(Fourier(fourier_dim=size, sigma=sigma), trunk)
-        fronts: dict[str, Front] = {
-            "fixed-b": Fourier(fourier_dim=size, sigma=sigma, trainable=False),
-            "no-concat": Fourier(fourier_dim=size, sigma=sigma, concat_input=False),
-            "log-uniform": LogUniformFourier(fourier_dim=size),
-            "linear": LinearControl(fourier_dim=size, sigma=sigma),
-            "constant": ConstantControl(fourier_dim=size),
-            "ffn": FFN(),
-        }
-        if name == "lff":
-            return lff
-        if name in fronts:
-            return NetConfig(fronts[name], trunk)
-        layers: MatchedLayers = "plain" if name == "mlp" else "concat"
-        mlp = NetConfig(trunk=MatchedMLP(like=lff, rule=self.mlp_width, layers=layers))
-        return mlp.resolve(in_features, out_features)
-
-
-def preset(name: PresetName, task: str) -> Preset:
-    """Return the preset for a task; the paper sets σ, F and the number of steps by domain."""
-    check_choice("preset", name, get_args(PresetName))
-    domain = task.partition("/")[2].partition("-")[0]
     if name == "laptop":
-        return Preset(
-            hidden_dim=128,
-            fourier_dim=128,
-            sigma=0.01,
-            lr=3e-4,
-            batch_size=128,
-            mlp_width="exact",
-            steps=100_000,
+        sizes = Sizes(hidden_dim=128, fourier_dim=128, sigma=0.01)
+        return sizes, {"lr": 3e-4, "batch_size": 128}, {"steps": 100_000}, Schedule()
+    steps = 2_000_000 if domain == "humanoid" else 1_000_000
+    sizes = Sizes(hidden_dim=1024, fourier_dim=1024, sigma=0.001, mlp="readme")
+    values: dict[str, Any] = {"lr": 3e-4, "batch_size": 1024}
+    if name != "authors-readme":
+        values["lr"] = 1e-4
+        sizes = dataclasses.replace(sizes, mlp="paper" if name == "paper-text" else "exact")
+    if name == "paper-text" and domain not in ("cheetah", "walker", "hopper"):
+        sizes = dataclasses.replace(sizes, sigma=0.01)
+    if name == "paper-table" and domain == "cheetah":
+        sizes = dataclasses.replace(sizes, fourier_dim=64, sigma=0.003)
+    return sizes, values, {"steps": steps}, Schedule()
+
+
+def _pixels(name: PresetName, domain: str) -> Parts:
+    """Return the presets from pixels.
+
+    The sources differ in learning rate and batch size (Table 2 gives 1e-4 and 512, the command
+    lines 1e-3 and 128), and the command lines' CNN has a quarter of LFF's parameters before its
+    second layer.  Actor, temperature and targets move at every second update of the critics.
+    """
+    values: dict[str, Any] = {
+        "lr": 1e-4,
+        "batch_size": 512,
+        "target": PolyakTarget(tau=0.01, encoder_tau=0.05, period=2),
+        "actor_period": 2,
+        "log_std_min": -10.0,
+        "warmup_steps": 4_000,
+        "replay_capacity": 100_000,
+    }
+    alpha = LearnedAlpha(beta1=0.5)
+    if name == "laptop":
+        repeat = REPEATS.get(domain, 4)
+        sizes = PixelSizes(
+            size=32,
+            cropped_size=28,
+            fast_render=True,
+            num_filters=16,
+            hidden_dim=256,
+            fourier_dim=32,
         )
-    readme = Preset(
-        hidden_dim=1024,
-        fourier_dim=1024,
-        sigma=0.001,
-        lr=3e-4,
-        batch_size=1024,
-        mlp_width="readme",
-        steps=2_000_000 if domain == "humanoid" else 1_000_000,
+        small = {"lr": 1e-3, "batch_size": 64, "warmup_steps": 500 * repeat}
+        values |= small | {"alpha": dataclasses.replace(alpha, initial=0.01, lr=1e-3)}
+        run = {"steps": 8_000 * repeat, "action_repeat": repeat}
+        return sizes, values, run, Schedule(eval_every=800 * repeat, eval_episodes=5)
+    sizes = PixelSizes(
+        fourier_dim=128 if domain == "hopper" else 64,
+        sigma=0.01 if domain in ("finger", "quadruped") else 0.1,
     )
-    if name == "authors-readme":
-        return readme
-    if name == "paper-text":
-        sigma = 0.001 if domain in ("cheetah", "walker", "hopper") else 0.01
-        return dataclasses.replace(readme, sigma=sigma, lr=1e-4, mlp_width="paper")
-    table = dataclasses.replace(readme, lr=1e-4, mlp_width="exact")
     if domain == "cheetah":
-        return dataclasses.replace(table, fourier_dim=64, sigma=0.003)
-    return table
+        sizes = dataclasses.replace(sizes, augmentation="translate", cropped_size=108)
+    if name == "authors-readme":
+        drawn = 108 if domain == "cheetah" else None
+        sizes = dataclasses.replace(sizes, cnn="readme", render_size=drawn)
+        values |= {"lr": 1e-3, "batch_size": 128}
+    run = {"steps": 4_000_000, "action_repeat": 4}
+    return sizes, values | {"alpha": alpha}, run, Schedule(eval_every=40_000)
 
 
-@dataclass(frozen=True)
-class NetSize:
-    """A network of a preset, in numbers."""
+def _rollout(name: PresetName, domain: str) -> Parts:  # noqa: ARG001  all tasks have the same
+    """Return the presets of on-policy algorithms.
 
-    hidden: tuple[int, ...]
-    """Widths of the hidden layers."""
-    parameters: int
-    """Exact number of parameters of one network; SAC has two critics and their targets."""
-
-
-def net_sizes(chosen: Preset, *, obs_dim: int, action_dim: int) -> dict[str, NetSize]:
-    """Return the size of LFF and of its baseline, in actor and critic, for a task's dimensions."""
-    sizes = {}
-    names: tuple[NetName, ...] = ("lff", "mlp")
-    for role, shape in (
-        ("actor", (obs_dim, 2 * action_dim)),
-        ("critic", (obs_dim + action_dim, 1)),
-    ):
-        for name in names:
-            net = chosen.net(name, *shape)
-            sizes[f"{role} {name}"] = NetSize(net.hidden(*shape), count(net, *shape))
-    return sizes
-
-
-def sac_config(
-    chosen: Preset,
-    *,
-    actor: NetName,
-    critic: NetName,
-    obs_dim: int,
-    action_dim: int,
-    actor_sigma: float | None = None,
-    critic_sigma: float | None = None,
-) -> SACConfig:
-    """Return SAC as a preset has it, with these networks (and σ, if given) in actor and critic."""
-    if obs_dim < 1 or action_dim < 1:
-        raise BadInputError("dimensions", (obs_dim, action_dim), "positive", "look at the task")
-    return SACConfig(
-        actor=_with_sigma(chosen, actor_sigma).net(actor, obs_dim, 2 * action_dim),
-        critic=_with_sigma(chosen, critic_sigma).net(critic, obs_dim + action_dim, 1),
-        batch_size=chosen.batch_size,
-        actor_lr=chosen.lr,
-        critic_lr=chosen.lr,
-        alpha=LearnedAlpha(lr=chosen.alpha_lr),
-    )
-
-
-def _with_sigma(chosen: Preset, sigma: float | None) -> Preset:
-    return chosen if sigma is None else dataclasses.replace(chosen, sigma=sigma)
+    What no source states (advantages, gains, number of environments) is that of the code base
+    which the authors started from.
+    """
+    sizes = Sizes(hidden_dim=256, fourier_dim=64, sigma=0.1, activation="tanh")
+    values: dict[str, Any] = {
+        "advantage_norm": "rollout",
+        "actor_gain": 1.0,
+        "critic_gain": math.sqrt(2),
+    }
+    run, schedule = {"steps": 1_000_000}, Schedule(log_every=2_000, eval_every=20_000)
+    if name == "laptop":
+        sizes = dataclasses.replace(sizes, hidden_dim=64, sigma=0.01)
+        schedule = dataclasses.replace(schedule, eval_episodes=5)
+        return sizes, {}, {"steps": 300_000}, schedule
+    if name == "paper-text":
+        sizes = dataclasses.replace(sizes, fourier_dim=1024, sigma=0.001)
+    if name == "authors-readme":
+        sizes = dataclasses.replace(sizes, sigma=0.01, layers=3, mlp="hidden")
+        values["source_actor"] = "mlp"
+    return sizes, values, run, schedule

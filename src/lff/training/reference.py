@@ -1,4 +1,4 @@
-"""What doing nothing and doing anything are worth: returns to read every other return against.
+"""Random- and zero-policy returns, to read every other return against.
 
 Standing still scores about 500 on quadruped-walk: a curve without these two numbers says little.
 """
@@ -10,33 +10,28 @@ import numpy as np
 from lff.core.seeding import env_seed
 from lff.envs.base import Env
 from lff.store import RunDir, write_json
-from lff.training.evaluate import MakeEnv
 
 LONGEST = 10_000
 """Actions after which an episode is left: some environments have no end of their own."""
 
 
-def reference_returns(make_env: MakeEnv, *, episodes: int, seed: int) -> dict[str, list[float]]:
+def reference_returns(env: Env, *, episodes: int, seed: int) -> dict[str, list[float]]:
     """Return the returns of some episodes of the uniform random policy and of the zero action."""
-    found: dict[str, list[float]] = {}
-    for policy in ("random", "zero"):
-        env = make_env(env_seed(seed, f"reference/{policy}"))
-        try:
-            found[policy] = [
-                _play(env, policy, env_seed(seed, f"reference/{policy}/{episode}"))
-                for episode in range(episodes)
-            ]
-        finally:
-            env.close()
-    return found
+    return {
+        policy: [
+            _play(env, policy, env_seed(seed, f"reference/{policy}/{episode}"))
+            for episode in range(episodes)
+        ]
+        for policy in ("random", "zero")
+    }
 
 
-def keep_reference(run: RunDir, make_env: MakeEnv, *, episodes: int, seed: int) -> None:
+def write_reference(run: RunDir, env: Env, *, episodes: int, seed: int) -> None:
     """Write the returns into the run directory, once."""
     if not run.reference_file.exists():
-        found = reference_returns(make_env, episodes=episodes, seed=seed)
+        found = reference_returns(env, episodes=episodes, seed=seed)
         finite = {p: [r if math.isfinite(r) else None for r in rs] for p, rs in found.items()}
-        write_json(run.reference_file, finite)  # the loop raises for an environment with NaN
+        write_json(run.reference_file, finite)  # the loop reports an environment that gives NaN
 
 
 def _play(env: Env, policy: str, seed: int) -> float:

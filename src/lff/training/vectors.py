@@ -1,7 +1,7 @@
-"""Which environments PPO's loop steps together, and where they live."""
+"""The environments that an on-policy loop steps together."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
@@ -10,46 +10,38 @@ from lff.core.seeding import env_seed
 from lff.envs.autoreset import FromGymnasium
 from lff.envs.processes import Subprocesses
 from lff.envs.vector import EnvSlot, InProcess, Vector
-from lff.training.any_config import AnyTrainConfig
 from lff.training.evaluate import MakeEnv
-from lff.training.ppo_config import PPOTrainConfig
+
+if TYPE_CHECKING:
+    from lff.training.run import RunConfig
 
 EnvFunction = Callable[[int], gymnasium.Env[Any, Any]]
 VectorFunction = Callable[[int], gymnasium.vector.VectorEnv[Any, Any, Any]]
 
 
-def chosen_vector(
-    config: AnyTrainConfig,
+def make_vector(
+    config: "RunConfig",
     make_env: MakeEnv,
     *,
     env_fn: EnvFunction | None = None,
     vector_fn: VectorFunction | None = None,
-) -> Callable[[], Vector]:
-    """Return what makes the environments of a run; whatever cannot be made is refused now."""
-    if not isinstance(config, PPOTrainConfig):
-        if vector_fn is not None:
-            remedy = "leave it out; SAC acts in one environment"
-            raise BadInputError("vector_fn", vector_fn, "given for PPO only", remedy)
-        return _no_vector
+) -> Vector:
+    """Return the environments of a run: in this process, in others, or the user's own vector."""
     seed, count, repeat = config.seed, config.num_envs, config.action_repeat
     if vector_fn is not None:
-        return lambda: _from_gymnasium(vector_fn, config)
-    if config.vector == "processes":
+        return _from_gymnasium(vector_fn, config)
+    if config.compute.envs == "processes":
         if env_fn is not None:
             remedy = 'name it: env="package.module:function"'
             raise BadInputError("env_fn", env_fn, "left out with processes", remedy)
-        return lambda: Subprocesses(config.env, seed=seed, num_envs=count, action_repeat=repeat)
-    return lambda: InProcess([EnvSlot(make_env, seed=seed, index=index) for index in range(count)])
+        return Subprocesses(config.env, seed=seed, num_envs=count, action_repeat=repeat)
+    return InProcess([EnvSlot(make_env, seed=seed, index=index) for index in range(count)])
 
 
-def _from_gymnasium(vector_fn: VectorFunction, config: PPOTrainConfig) -> Vector:
-    found = FromGymnasium(vector_fn(env_seed(config.seed, "train")), seed=config.seed)
-    if found.num_envs != config.num_envs or config.action_repeat != 1:
+def _from_gymnasium(vector_fn: VectorFunction, config: "RunConfig") -> Vector:
+    vector = FromGymnasium(vector_fn(env_seed(config.seed, "train")), seed=config.seed)
+    if vector.num_envs != config.num_envs or config.action_repeat != 1:
         wanted = f"of {config.num_envs} environments, without action repeat"
-        found.close()
-        raise BadInputError("the vector", found.num_envs, wanted, "set num_envs to its number")
-    return found
-
-
-def _no_vector() -> Vector:
-    raise AssertionError("SAC's loop makes its own environment")
+        vector.close()
+        raise BadInputError("the vector", vector.num_envs, wanted, "set num_envs to its number")
+    return vector

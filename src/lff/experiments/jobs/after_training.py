@@ -14,8 +14,8 @@ from lff.core.seeding import env_seed, stream_seed
 from lff.envs import make
 from lff.experiments.jobs.training import TrainJob
 from lff.launch.job import JobRow, Report, has_diverged
+from lff.runs.load import Policy, load, replay_sample
 from lff.runs.spectra import HEAD, first_critic, look, untrained
-from lff.training.load import Policy, load, replay_sample
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from lff.tabular import (
     lava_grid,
 )
 from lff.tabular.grid16 import Sampling
-from lff.training.compiling import compile_update, find_compiler
+from lff.training.compile import compile_update, find_compiler
 
 TaskName = Literal["grid16", "lava"]
 RATIOS = ("effective rank", "largest singular value")

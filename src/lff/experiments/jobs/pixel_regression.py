@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.func import functional_call, grad
 
-from lff.algos import SACConfig
+from lff.algos import PixelSACConfig
 from lff.core.checks import check_scale, check_size
 from lff.core.errors import BadInputError
 from lff.core.seeding import env_seed, stream_seed
@@ -53,7 +53,7 @@ class PixelRegressionJob:
     """The task."""
     view: PixelView
     """What it shows."""
-    algo: SACConfig
+    algo: PixelSACConfig
     """The agent whose critics, encoder, augmentation, batch size and rate are used."""
     action_repeat: int
     """Frames of an action."""
@@ -188,7 +188,7 @@ class _Fit:
         total = 0.0
         with torch.inference_mode():
             for part in torch.split(rows, CHUNK):
-                images = self.job.algo.augmentation.settle(self.data.obs[part])
+                images = self.job.algo.augmentation.center(self.data.obs[part])
                 q = self.critic(images, self.data.action[part]).squeeze(-1).mean(dim=0)
                 total += (q - self.data.target[part]).square().sum().item()
         return total / len(rows)

@@ -1,17 +1,22 @@
 """The job that trains an agent; its run directory is ``run/`` inside the job's."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+import torch
+
+from lff.auditing import advise_sigma
 from lff.core.errors import NonFiniteError
-from lff.experiments.spec import Cell
 from lff.launch.job import DIVERGED, JobRow, Report
 from lff.store import RunDir, read_rows
-from lff.training import Loop, TrainConfig, train
+from lff.training import Loop, RunConfig, train
+from lff.training.random_play import random_batch
 
+ADVICE_STEPS = 1_000
+"""Steps of the random policy that the advice on σ is based on."""
 REPORT_EVERY = 50
 """Actions between two reports of progress."""
 
@@ -22,10 +27,12 @@ class TrainJob:
 
     tag: ClassVar[str] = "train"
 
-    config: TrainConfig
+    config: RunConfig
     """The run."""
     reference_episodes: int = 3
     """Episodes of the random and of the zero policy."""
+    advised: bool = False
+    """Take σ of actor and critics from the advisor, by a batch of a random policy."""
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
         """Train to the end, from the newest checkpoint if there is one, and read what was logged.
@@ -36,7 +43,7 @@ class TrainJob:
         broke = ""
         try:
             train(
-                self.config,
+                with_advice(self.config) if self.advised else self.config,
                 directory=path,
                 watch=report_to(self.config.steps, report),
                 command=["lff", "resume", "run"],
@@ -47,13 +54,16 @@ class TrainJob:
         return list(read_run(path, self.config.seed, diverged=bool(broke)))
 
 
-def over_seeds(jobs: Mapping[tuple[str, str], TrainJob], seeds: int) -> tuple[Cell, ...]:
-    """Return the job of every variant and task for every seed, these last: arms keep pace."""
-    return tuple(
-        Cell(name, task, replace(job, config=replace(job.config, seed=seed)))
-        for seed in range(seeds)
-        for (name, task), job in jobs.items()
-    )
+def with_advice(config: RunConfig) -> RunConfig:
+    """Return the run with the advisor's σ in both networks; one task always gives one σ."""
+    obs, action = random_batch(config.env, steps=ADVICE_STEPS, seed=0)
+    inputs = {"actor": obs, "critic": torch.cat((obs, action), dim=-1)}
+    algo: Any = config.algo
+    for role, x in inputs.items():
+        net = getattr(algo, role)
+        sigma = float(f"{advise_sigma(x, fourier_dim=net.front.fourier_dim).bend:.3g}")
+        algo = replace(algo, **{role: replace(net, front=replace(net.front, sigma=sigma))})
+    return replace(config, algo=algo)
 
 
 def read_run(path: Path, seed: int, *, diverged: bool = False) -> Iterator[JobRow]:
@@ -98,18 +108,16 @@ def _number(value: Any) -> float:
     return math.inf if value is None else float(value)
 
 
-def report_to(steps: int, report: Report, *, letter: str = "Q") -> Any:
-    """Return a ``watch`` for a loop that reports progress, the last return and the largest |Q|.
+def report_to(steps: int, report: Report) -> Any:
+    """Return a ``watch`` for a loop that reports its progress, the last return and largest |Q|."""
 
-    PPO's critic is called V.
-    """
-
-    def watch(run: Loop, event: str) -> None:
-        if event == "step" and run.at.agent_step % REPORT_EVERY:
+    def watch(loop: Loop, event: str) -> None:
+        progress = loop.progress
+        if event == "step" and progress.agent_step % REPORT_EVERY:
             return
-        seen = f"|{letter}| {run.at.q_max:.3g}"
-        if run.last_return is not None:
-            seen = f"return {run.last_return:.1f}, {seen}"
-        report(min(1.0, run.at.env_step / steps), seen)
+        text = f"|{loop.agent.value_letter}| {progress.value_max:.3g}"
+        if loop.last_return is not None:
+            text = f"return {loop.last_return:.1f}, {text}"
+        report(min(1.0, progress.env_step / steps), text)
 
     return watch

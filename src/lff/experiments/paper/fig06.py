@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lff.experiments.grids import Training, pixel_arm
+from lff.experiments.grids import PIXEL_TASK, Training, pixel_size
 from lff.experiments.measured import Q_VALUES, RETURN
 from lff.experiments.spec import Each, Experiment, Panel, ScaleName, baseline, ours, rival
 from lff.stats.kinds import AsGood, Better, InSeeds
@@ -22,20 +22,19 @@ PIXELS: dict[str, Any] = {"algo": "pixels"}
 
 def regression(scale: ScaleName, noise: float, **fields: Any) -> Any:
     """Return fits of Q to a fixed set of images, with or without noise on the targets."""
+    from lff.algos import PixelSACConfig
+    from lff.envs import PixelView
     from lff.experiments.jobs.pixel_regression import PixelRegressionJob
-    from lff.experiments.pixels import LAPTOP_TASK, PixelSize, chosen_preset, pixel_size
 
-    size = pixel_size(scale)
-    if scale == "paper":  # the same images and networks, larger
-        size = PixelSize(preset="paper-table", tasks=(LAPTOP_TASK,), seeds=5)
+    size = pixel_size(scale)  # at paper scale the same images and networks, larger
     smoke = scale == "smoke"
-    arm = pixel_arm(**fields)
-    chosen = chosen_preset(size, arm, task=LAPTOP_TASK)
+    config = size.config(PIXEL_TASK, **fields)
+    assert isinstance(config.algo, PixelSACConfig)
     return PixelRegressionJob(
-        env=LAPTOP_TASK,
-        view=chosen.view,
-        algo=chosen.agent(arm.net),
-        action_repeat=chosen.action_repeat,
+        env=PIXEL_TASK,
+        view=config.view or PixelView(),
+        algo=config.algo,
+        action_repeat=config.action_repeat,
         noise=noise,
         episodes=2 if smoke else 40,
         seeds=size.seeds,

@@ -1,8 +1,8 @@
-"""Small agents that see, and random pictures for them."""
+"""Small agents with an encoder, and random images for them."""
 
 import torch
 
-from lff.algos import SAC, LearnedAlpha, PolyakTarget, SACConfig
+from lff.algos import LearnedAlpha, PixelSACConfig, PolyakTarget, Spaces
 from lff.data import Batch, RandomCrop, RandomTranslate
 from lff.nn import Fourier2d, MLPTrunk, NetConfig, PixelEncoderConfig
 
@@ -14,11 +14,11 @@ LFF = Fourier2d(fourier_dim=6, sigma=0.1)
 TARGET = PolyakTarget(tau=0.01, encoder_tau=0.05, period=2)
 
 
-def make_seer(*regularizers, front=LFF, seed=0, **options):
+def make_pixel_agent(*regularizers, front=LFF, seed=0, **options):
     """Return an agent with two 3x3 convolutions of three filters and five features."""
     encoder = PixelEncoderConfig(front=front, feature_dim=5, num_layers=2, num_filters=3)
     options = {"augmentation": CROP, "target": TARGET, "log_std_min": -10.0} | options
-    config = SACConfig(
+    config = PixelSACConfig(
         actor=NET,
         critic=NET,
         encoder=encoder,
@@ -29,10 +29,10 @@ def make_seer(*regularizers, front=LFF, seed=0, **options):
         regularizers=regularizers,
         **options,
     )
-    return SAC(config, OBS, ACT, generator=torch.Generator().manual_seed(seed))
+    return config.build(Spaces(OBS, ACT), generator=torch.Generator().manual_seed(seed))
 
 
-def draw_pictures(seed=0, *, side=CROP.size, size=SIZE):
+def draw_images(seed=0, *, side=CROP.size, size=SIZE):
     """Return a batch as replay gives it: augmented already."""
     g = torch.Generator().manual_seed(seed)
     obs, next_obs = torch.randint(
@@ -52,7 +52,7 @@ def advance(agent, updates=1, seed=1, **how):
     g = torch.Generator().manual_seed(seed)
     side = agent.config.augmentation.out_size(SIDE)
     for i in range(updates):
-        metrics = agent.update(draw_pictures(i, side=side), agent.draw_noise(g), **how)
+        metrics = agent.update(draw_images(i, side=side), agent.draw(g, SIZE), **how)
     return metrics
 
 

@@ -1,14 +1,18 @@
-"""What the replays have in common: numbered rows in a ring, and how a checkpoint keeps them."""
+"""Interface of the replay memories: numbered rows in a ring, and how a checkpoint stores them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
 
 from lff.core.errors import BadInputError
+from lff.data.batch import Batch
 
 
-class Ring(ABC):
+class Memory(ABC):
     """Rows of several columns; number n stands in place n % room, in place of an older one.
 
     A ring restored from the same rows therefore gives the same samples.
@@ -17,6 +21,30 @@ class Ring(ABC):
     rows: int
     """How many rows were ever written."""
     _columns: dict[str, np.ndarray]
+
+    @abstractmethod
+    def begin(self, obs: NDArray[Any]) -> None:
+        """Begin an episode with its first observation."""
+
+    @abstractmethod
+    def add(
+        self,
+        obs: NDArray[Any],
+        action: NDArray[Any],
+        reward: float,
+        next_obs: NDArray[Any],
+        *,
+        terminated: bool,
+    ) -> None:
+        """Store one transition, in place of the oldest when full."""
+
+    @abstractmethod
+    def sample(self, size: int, generator: torch.Generator) -> Batch:
+        """Return ``size`` transitions drawn uniformly with replacement, as a batch of training."""
+
+    def peek(self, size: int, generator: torch.Generator) -> Batch:
+        """Return the same as they are stored, without augmentation, for diagnostics."""
+        return self.sample(size, generator)
 
     @property
     def _room(self) -> int:

@@ -5,6 +5,7 @@ on.  The networks are rebuilt from the stored config and filled from a checkpoin
 is not needed.
 """
 
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -12,17 +13,16 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from lff.algos import PPO, SAC
+from lff.algos.base import Agent, Exploration, OffPolicyAgent, Spaces
 from lff.core.config import from_dict
 from lff.core.errors import BadInputError, BadTypeError, CorruptError, StorageError
 from lff.core.seeding import stream_seed
+from lff.data import Batch
 from lff.envs import make
 from lff.store import Checkpoint, RunDir, SegmentRef, SegmentStore, find_refs, find_run, load_latest
 from lff.store import load as load_checkpoint
-from lff.training.any_config import AnyTrainConfig
+from lff.training import RunConfig
 from lff.training.arrays import to_tensors
-from lff.training.load_ppo import last_rollout, ppo_agent
-from lff.training.ppo_config import PPOTrainConfig
 
 AGENT = "agent/"
 """How the names of the agent's tensors begin in a checkpoint."""
@@ -33,10 +33,10 @@ Array = NDArray[np.float32]
 class Policy:
     """What a run has learned.  Actions are in [-1, 1], as the environments of ``lff.envs`` take."""
 
-    def __init__(self, run: RunDir, config: AnyTrainConfig, checkpoint: Checkpoint) -> None:
+    def __init__(self, run: RunDir, config: RunConfig, checkpoint: Checkpoint) -> None:
         """Rebuild the agent that a checkpoint holds; use :func:`load`."""
         self.run, self.config, self.checkpoint = run, config, checkpoint
-        self.agent = _agent(config, checkpoint)
+        self.agent = rebuild(config, checkpoint)
         self._generator = torch.Generator()
         self._generator.seed()
         self._range: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
@@ -80,15 +80,15 @@ class Policy:
             seed: of the draw; without one, draws go on from an unseeded stream.
             native: in the simulator's own range, for an environment that ``lff.envs`` did not make.
         """
-        x = self._tensor("obs", obs, self.agent.obs_shape)
+        x = self._tensor("obs", obs, self.agent.spaces.obs)
         noise = None
         if sample:
             generator = self._generator
             if seed is not None:
                 generator = torch.Generator().manual_seed(stream_seed(seed, "act"))
-            rows = x.shape[: x.ndim - len(self.agent.obs_shape)]
-            noise = torch.randn(*rows, self.agent.action_dim, generator=generator)
-        action: Array = self.agent.act(x, noise).numpy().copy()
+            rows = x.shape[: x.ndim - len(self.agent.spaces.obs)]
+            noise = torch.randn(*rows, self.agent.spaces.action, generator=generator)
+        action: Array = self.agent.act(x, Exploration(noise)).numpy().copy()
         if not native:
             return action
         low, high = self.action_range
@@ -98,13 +98,13 @@ class Policy:
     def q(self, obs: ArrayLike, action: ArrayLike) -> Array:
         """Return every critic's value, shape ``(critic, *batch)``; SAC uses ``.min(axis=0)``.
 
-        The action is in [-1, 1].  PPO learns no Q: its runs have :meth:`value`.
+        The action is in [-1, 1].  An on-policy algorithm learns V: its runs have :meth:`value`.
         """
-        if isinstance(self.agent, PPO):
-            raise BadInputError("run", str(self.run.path), "one of SAC for q", "use value(obs)")
-        x = self._tensor("obs", obs, self.agent.obs_shape)
-        a = self._tensor("action", action, (self.agent.action_dim,))
-        if x.shape[: x.ndim - len(self.agent.obs_shape)] != a.shape[:-1]:
+        if not isinstance(self.agent, OffPolicyAgent):
+            raise BadInputError("run", str(self.run.path), "one with critics Q", "use value(obs)")
+        x = self._tensor("obs", obs, self.agent.spaces.obs)
+        a = self._tensor("action", action, (self.agent.spaces.action,))
+        if x.shape[: x.ndim - len(self.agent.spaces.obs)] != a.shape[:-1]:
             shapes = tuple(x.shape), tuple(a.shape)
             remedy = "give one action for each observation"
             raise BadInputError("obs and action", shapes, "of one batch shape", remedy)
@@ -112,11 +112,11 @@ class Policy:
         return values
 
     def value(self, obs: ArrayLike) -> Array:
-        """Return what is expected from here on, in the task's own rewards, shape ``(*batch,)``.
+        """Return the expected return, in the task's own rewards, shape ``(*batch,)``.
 
-        V of PPO; for SAC the smallest Q_i of the mean action.
+        V of PPO; else the smallest Q_i of the mean action.
         """
-        x = self._tensor("obs", obs, self.agent.obs_shape)
+        x = self._tensor("obs", obs, self.agent.spaces.obs)
         values: Array = self.agent.value(x, self.agent.act(x)).numpy().copy()
         return values
 
@@ -136,20 +136,25 @@ class Policy:
         return torch.from_numpy(array)
 
 
-def load(run: Path | str, *, checkpoint: int | str = "latest") -> Policy:
+def load(
+    run: Path | str, *, checkpoint: int | str = "latest", trust: Collection[str] = ()
+) -> Policy:
     """Return the policy of a run, finished or still going on; nothing is written.
 
     Args:
         run: the run directory.
         checkpoint: ``"latest"`` (if it is damaged, the one before, with a warning that names the
             file), ``"final"``, or the step of a checkpoint that is kept.
+        trust: packages of yours whose classes the run's config may name.
     """
     folder = find_run(run)
-    config = from_dict(AnyTrainConfig, folder.config)
+    config = read_config(folder, trust=trust)
     if checkpoint == "latest":
         found = load_latest(folder.path)
         if found is None:
-            remedy = f"wait for the first; one is made every {config.checkpoint_every:,} steps"
+            remedy = (
+                f"wait for the first; one is made every {config.schedule.checkpoint_every:,} steps"
+            )
             raise BadInputError("run", str(run), "a run with a checkpoint", remedy)
         return Policy(folder, config, found)
     name = checkpoint if isinstance(checkpoint, str) else f"step-{checkpoint:09d}"
@@ -160,39 +165,41 @@ def load(run: Path | str, *, checkpoint: int | str = "latest") -> Policy:
     return Policy(folder, config, load_checkpoint(folder.checkpoints / name))
 
 
-def _agent(config: AnyTrainConfig, checkpoint: Checkpoint) -> PPO | SAC:
-    """Build the agent whose tensors have the names and shapes of the checkpoint's.
+def read_config(run: RunDir, *, trust: Collection[str] = ()) -> RunConfig:
+    """Return the config of a run."""
+    return from_dict(RunConfig, run.config, trust=trust)
 
-    The size of an observation is stored, that of an action shows in the actor's last layer.
-    """
+
+def rebuild(config: RunConfig, checkpoint: Checkpoint) -> Agent:
+    """Return the agent that a checkpoint holds; its spaces are in the manifest."""
     tensors = to_tensors(checkpoint.arrays, AGENT)
-    if "obs" not in checkpoint.arrays or not tensors:
-        raise CorruptError(f"{checkpoint.path} holds no agent; it is not ours")
-    if isinstance(config, PPOTrainConfig):
-        return ppo_agent(config, checkpoint, tensors)
-    obs_shape = tuple(checkpoint.arrays["obs"].shape)
-    shapes = {name: value.shape for name, value in tensors.items()}
-    heads = {n for name, s in shapes.items() if name.startswith("actor/") for n in s}
-    for action_dim in sorted(n // 2 for n in heads if n >= 2 and n % 2 == 0):
-        weights = torch.Generator().manual_seed(stream_seed(config.seed, "weights"))
-        agent = SAC(config.algo, obs_shape, action_dim, generator=weights)
-        if {name: value.shape for name, value in agent.state().items()} == shapes:
-            agent.load_state(tensors)
-            return agent
-    raise CorruptError(
-        f"{checkpoint.path} holds an agent of another config than {config.env}'s; "
-        "was it written by another version?"
-    )
+    spaces = stored_spaces(checkpoint)
+    weights = torch.Generator().manual_seed(stream_seed(config.seed, "weights"))
+    agent = config.algo.build(spaces, num_envs=config.num_envs, generator=weights)
+    try:
+        agent.load_state(tensors)
+    except BadInputError as error:
+        raise CorruptError(f"{checkpoint.path} is of another config: {error}") from None
+    return agent
+
+
+def stored_spaces(checkpoint: Checkpoint) -> Spaces:
+    """Return the spaces in a checkpoint's manifest."""
+    match checkpoint.meta.get("spaces"):
+        case {"obs": [*obs], "action": int(action)} if all(isinstance(n, int) for n in obs):
+            return Spaces(tuple(obs), action)
+    raise CorruptError(f"{checkpoint.path} does not say the sizes of observations and actions")
 
 
 def replay_sample(policy: Policy, rows: int = 2048) -> tuple[Tensor, Tensor] | None:
-    """Return the last stored observations, as the networks see them, and actions of the run.
+    """Return the last stored observations, as the networks are given them, and actions of the run.
 
-    None if they are gone, or images.  Of PPO, which has no replay, those of the last rollout.
+    None if they are gone, or images.  Of on-policy runs, those of the last rollout.
     """
-    if isinstance(policy.config, PPOTrainConfig):
-        return last_rollout(policy.checkpoint, rows)
-    if len(policy.agent.obs_shape) == IMAGE_AXES:
+    agent = policy.agent
+    if not isinstance(agent, OffPolicyAgent):
+        return _last_rollout(policy.checkpoint, rows)
+    if len(agent.spaces.obs) == IMAGE_AXES:
         return None
     refs: list[SegmentRef] = []
     for ref in reversed([*find_refs(policy.checkpoint.meta)]):
@@ -206,4 +213,19 @@ def replay_sample(policy: Policy, rows: int = 2048) -> tuple[Tensor, Tensor] | N
     except StorageError:
         return None  # copied without its replay, or overtaken by a run that goes on
     obs, action = (torch.from_numpy(arrays[name][-rows:]) for name in ("obs", "action"))
-    return policy.agent.normalize(obs), action
+    batch = Batch(obs, action, *(torch.empty(0),) * 3)
+    inputs = agent.inputs(batch)
+    return next(probe.inputs[0] for probe in inputs if probe.role == "actor"), action
+
+
+def _last_rollout(checkpoint: Checkpoint, rows: int) -> tuple[Tensor, Tensor] | None:
+    """Return observations, as the networks were given them, and actions; None before any."""
+    counters = checkpoint.meta["counters"]
+    obs, action = (
+        torch.from_numpy(checkpoint.arrays[f"rollout/{name}"]) for name in ("obs", "action")
+    )
+    filled = len(obs) if counters["rollouts"] else int(counters["filled"])
+    if not filled:
+        return None
+    first, second = (part[:filled].flatten(0, 1)[-rows:] for part in (obs, action))
+    return first, second

@@ -1,0 +1,317 @@
+"""The idea of an algorithm: a frozen config that builds an agent, which acts and updates itself.
+
+Loops, evaluation, the audit and the tools for finished runs know agents by what is here alone.  A
+new algorithm is one file of this room and one line in :data:`ALGORITHMS`.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int, Shaped
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from lff.algos.moments import Moments
+from lff.algos.trained import Trained
+from lff.core.errors import BadInputError
+from lff.core.registry import Registry
+from lff.data import Memory
+from lff.data.rollout import Rollout
+from lff.nn import Network
+from lff.optim import Adam
+from lff.regularizers.base import linears
+
+ALGORITHMS = Registry(
+    "algorithm",
+    {
+        "sac": "lff.algos.sac:SACConfig",
+        "sac-pixels": "lff.algos.sac_pixels:PixelSACConfig",
+        "ppo": "lff.algos.ppo:PPOConfig",
+    },
+)
+"""Every algorithm of ours, by its name on disk and on the command line."""
+Metrics = dict[str, Float[Tensor, ""]]
+Masks = Mapping[str, Mapping[str, Tensor]]
+"""Dropout masks by pass and by the buffer that they go into."""
+
+
+class Spaces(NamedTuple):
+    """Shapes of observations and actions; stored in every checkpoint."""
+
+    obs: tuple[int, ...]
+    """``(width,)`` of a vector, ``(channels, height, width)`` of an image."""
+    action: int
+    """Number of action components."""
+
+    @property
+    def obs_dim(self) -> int:
+        """Number of entries of an observation."""
+        return math.prod(self.obs)
+
+    @classmethod
+    def of(cls, env: Any) -> "Spaces":
+        """Return the spaces of a Gymnasium environment, single or vector."""
+        obs = getattr(env, "single_observation_space", None) or env.observation_space
+        action = getattr(env, "single_action_space", None) or env.action_space
+        return cls(tuple(int(n) for n in obs.shape), int(np.prod(action.shape)))
+
+
+class Exploration(NamedTuple):
+    """The random numbers of acting, drawn outside :meth:`Agent.act`."""
+
+    noise: Tensor | None = None
+    """Standard normal, ``(*batch, action)``; None for the mean action."""
+    masks: Mapping[str, Tensor] = {}
+    """Dropout masks of the actor, for those who drop while acting."""
+
+
+GREEDY = Exploration()
+
+
+class Probe(NamedTuple):
+    """A network and inputs to look at it with, for diagnostics."""
+
+    role: str
+    network: nn.Module
+    inputs: tuple[Tensor, ...]
+
+
+class Agent(ABC):
+    """Networks, optimizers and one update.
+
+    The tensors of :meth:`state` change in place and are never replaced: compiled code and
+    checkpoints rely on it.
+    """
+
+    value_max: ClassVar[str]
+    """The metric that holds the largest magnitude of Q (or V) of an update."""
+    value_letter: ClassVar[str] = "Q"
+    """Q or V, for people."""
+    config: Any
+    spaces: Spaces
+    device: torch.device
+    actor: Trained
+    norm: Moments | None
+    """Observation statistics."""
+    networks: Mapping[str, nn.Module]
+    """By role; targets included, as modules that share the memory of :meth:`state`."""
+    optimizers: Mapping[str, Adam]
+    """By the role of the network that each one trains."""
+
+    def observe(self, obs: NDArray[Any]) -> None:
+        """Update the observation statistics, if there are any, with rows of observations."""
+        if self.norm is not None:
+            self.norm.observe(obs.reshape(-1, self.spaces.obs_dim))
+
+    @abstractmethod
+    def act(self, obs: Shaped[Tensor, "..."], exploration: Exploration = GREEDY) -> Tensor:
+        """Return actions in [-1, 1], on the CPU; the mean actions by default."""
+
+    def explore(
+        self, generator: torch.Generator, rows: tuple[int, ...] = (), *, greedy: bool = False
+    ) -> Exploration:
+        """Draw the noise and dropout masks of acting on ``rows`` observations."""
+        noise = None if greedy else torch.randn(*rows, self.spaces.action, generator=generator)
+        return Exploration(noise, self.actor.acting_masks(generator, rows, self.device))
+
+    @abstractmethod
+    def value(
+        self, obs: Shaped[Tensor, "..."], action: Float[Tensor, "*batch act"]
+    ) -> Float[Tensor, "*batch"]:
+        """Return the expected return, in the task's own units, on the CPU."""
+
+    @abstractmethod
+    def draw(self, generator: torch.Generator, size: int) -> Any:
+        """Draw the random numbers of one update, on the CPU, and move them to the device."""
+
+    @abstractmethod
+    def update(self, batch: Any, noise: Any, *, actor: bool = True) -> Metrics:
+        """Update the networks in place; pure in its tensors, one graph for the compiler."""
+
+    @abstractmethod
+    def inputs(self, batch: Any) -> Sequence[Probe]:
+        """Return each network with what it is given for a batch."""
+
+    @abstractmethod
+    def value_limit(self, reward: float) -> float:
+        """Return the largest magnitude that a value can have with rewards up to ``reward``."""
+
+    @abstractmethod
+    def parts(self) -> Mapping[str, Mapping[str, Tensor]]:
+        """Return every tensor of the agent by part and name, in the order an update makes them."""
+
+    def preview(self, memory: Any, generator: torch.Generator) -> dict[str, list[NDArray[Any]]]:  # noqa: ARG002
+        """Return rows of images that show what the agent observes; none for vectors."""
+        return {}
+
+    def state(self) -> dict[str, Tensor]:
+        """Return every tensor that makes up the agent, by name: what a checkpoint holds."""
+        return {
+            f"{part}/{n}": x for part, tensors in self.parts().items() for n, x in tensors.items()
+        }
+
+    def load_state(self, tensors: Mapping[str, Tensor]) -> None:
+        """Copy a checkpoint's tensors into the agent, in place."""
+        state = self.state()
+        shapes = ({n: tuple(x.shape) for n, x in one.items()} for one in (state, tensors))
+        ours, theirs = shapes
+        if ours != theirs:
+            odd = sorted(n for n in ours.keys() | theirs.keys() if ours.get(n) != theirs.get(n))
+            raise BadInputError("checkpoint", odd[:3], "of this agent", "use the run's own config")
+        with torch.no_grad():
+            for name, value in state.items():
+                value.copy_(tensors[name])
+
+
+class Minibatch(NamedTuple):
+    """Rows of a rollout that :meth:`OnPolicyAgent.prepare` returned."""
+
+    sample: Any
+    rows: Int[Tensor, " batch"]
+
+
+class OffPolicyAgent(Agent):
+    """An agent with several critics that learns from a replay memory."""
+
+    @abstractmethod
+    def values(
+        self, obs: Shaped[Tensor, "..."], action: Float[Tensor, "*batch act"]
+    ) -> Float[Tensor, "critic *batch"]:
+        """Return every critic's Q_i(s, a) on the CPU; nothing is dropped."""
+
+    def value(
+        self, obs: Shaped[Tensor, "..."], action: Float[Tensor, "*batch act"]
+    ) -> Float[Tensor, "*batch"]:
+        """Return min_i Q_i(s, a) on the CPU; nothing is dropped."""
+        return self.values(obs, action).amin(dim=0)
+
+
+class OnPolicyAgent(Agent):
+    """An agent that learns from a rollout of its own policy."""
+
+    log_std: Tensor
+    lr_share: Tensor
+    """Share of the learning rate that a schedule leaves; changed in place."""
+
+    @abstractmethod
+    def normalize(self, obs: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return rows of observations as the networks are given them."""
+
+    @abstractmethod
+    def choose(
+        self, obs: Float[Tensor, "*batch obs"], exploration: Exploration = GREEDY
+    ) -> Float[Tensor, "*batch act"]:
+        """Return actions before clipping, for observations as the networks are given them."""
+
+    @abstractmethod
+    def scale_reward(
+        self, reward: NDArray[np.float64], ended: NDArray[np.bool_], valid: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """Update the reward statistics; return the rewards that are learned from."""
+
+    @abstractmethod
+    def prepare(self, rollout: Rollout) -> tuple[Any, Metrics]:
+        """Return a complete rollout as rows for the updates, and metrics of the value function."""
+
+
+class Algorithm(Protocol):
+    """A frozen config that builds an agent."""
+
+    tag: ClassVar[str]
+    """Its name on disk and on the command line."""
+    learns_from: ClassVar[Literal["replay", "rollout"]]
+    """Which training loop it runs in."""
+
+    @property
+    def gamma(self) -> float:
+        """Discount γ."""
+        ...
+
+    @property
+    def batch_size(self) -> int:
+        """Rows per update."""
+        ...
+
+    def build(
+        self,
+        spaces: Spaces,
+        *,
+        num_envs: int = 1,
+        generator: torch.Generator | None = None,
+        device: torch.device | str = "cpu",
+    ) -> Agent:
+        """Return the agent; the same generator state gives the same weights on every device."""
+        ...
+
+
+class OnPolicy(Algorithm, Protocol):
+    """An algorithm that learns from rollouts of its own policy."""
+
+    @property
+    def rollout_steps(self) -> int:
+        """Actions between two optimizations, over all environments together."""
+        ...
+
+    @property
+    def epochs(self) -> int:
+        """How often each of them is used."""
+        ...
+
+    @property
+    def lr_decay(self) -> bool:
+        """Whether the learning rate falls linearly to 0 at the end of the run."""
+        ...
+
+
+class OffPolicy(Algorithm, Protocol):
+    """An algorithm that learns from a replay memory."""
+
+    @property
+    def actor_period(self) -> int:
+        """Critic updates between two updates of the actor."""
+        ...
+
+    @property
+    def warmup_steps(self) -> int:
+        """Environment steps with uniform random actions before the first update."""
+        ...
+
+    @property
+    def replay_capacity(self) -> int:
+        """Transitions kept."""
+        ...
+
+    @property
+    def updates_per_step(self) -> int:
+        """Updates per action."""
+        ...
+
+    def memory(self, spaces: Spaces, capacity: int) -> Memory:
+        """Return the replay memory; it touches its pages only as they fill."""
+        ...
+
+
+def scale_orthogonal_(network: Network, *, hidden: float, output: float) -> None:
+    """Scale the Linear layers of an orthogonally initialized trunk by these gains, in place.
+
+    A gain is a factor, so that nothing is drawn again; other initializations stay.
+    """
+    trunk = network.config.resolve(network.in_features, network.out_features).trunk
+    if getattr(trunk, "init", None) != "orthogonal":
+        return
+    *inner, last = [place.module for place in linears(network)]
+    with torch.no_grad():
+        for layer in inner:
+            layer.get_parameter("weight").mul_(hidden)
+        last.get_parameter("weight").mul_(output)
+
+
+def check_vectors(spaces: Spaces) -> None:
+    """Refuse images for an algorithm whose networks take vectors."""
+    if len(spaces.obs) != 1:
+        remedy = "use lff train sac on a task of dmc-pixels/, or PixelSACConfig"
+        raise BadInputError("the observation", spaces.obs, "a vector", remedy)

@@ -1,0 +1,65 @@
+"""The temperature α of maximum-entropy algorithms: learned, or fixed."""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from lff.core.checks import Config, Interval, Positive, Scale
+from lff.optim import BETA1, Adam, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnedAlpha(Config):
+    """A temperature that keeps the policy's entropy at -|A|."""
+
+    tag: ClassVar[str] = "learned"
+    initial: Annotated[float, Positive("use 0.1")] = 0.1
+    """α at the start."""
+    lr: Scale = 1e-4
+    """Learning rate of log α."""
+    beta1: Annotated[float, Interval("[0, 1)", "use 0.9")] = BETA1
+    """β₁ of its Adam (0.5 in the code base of RAD)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedAlpha(Config):
+    """A temperature that stays as it is."""
+
+    tag: ClassVar[str] = "fixed"
+    value: Annotated[float, Positive("use 0.1")] = 0.1
+    """α."""
+
+
+class Temperature:
+    """log α and its optimizer; α itself multiplies the gap in the loss, as in the authors' code.
+
+    L_α = mean α (-log π(a|s) - H̄),   H̄ = -|A|
+    """
+
+    def __init__(
+        self, config: LearnedAlpha | FixedAlpha, action_dim: int, *, device: torch.device
+    ) -> None:
+        """Start from the config's α."""
+        learned = isinstance(config, LearnedAlpha)
+        self.learned, self.target_entropy = learned, -float(action_dim)
+        start = config.initial if isinstance(config, LearnedAlpha) else config.value
+        self.log_alpha = torch.tensor(math.log(start), device=device)
+        rule = (
+            Rule(config.lr, beta1=config.beta1) if isinstance(config, LearnedAlpha) else Rule(0.0)
+        )
+        self.adam = Adam({"log_alpha": self.log_alpha}, {"log_alpha": rule})
+
+    def step(self, alpha: Float[Tensor, ""], log_prob: Float[Tensor, " batch"]) -> None:
+        """Update log α, in place, if it is learned."""
+        if self.learned:
+            self.adam.step({"log_alpha": self.gradient(alpha, log_prob)})
+
+    def gradient(
+        self, alpha: Float[Tensor, ""], log_prob: Float[Tensor, " batch"]
+    ) -> Float[Tensor, ""]:
+        """Return the derivative of L_α by log α, which is L_α itself."""
+        return alpha * (-log_prob - self.target_entropy).mean()

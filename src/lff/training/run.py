@@ -1,0 +1,212 @@
+"""A training run: a task, an algorithm, a seed and a schedule; and :func:`train`, which runs it."""
+
+import importlib.util
+import platform
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import torch
+
+import lff
+from lff.algos.base import ALGORITHMS, Algorithm
+from lff.core.checks import Config, Count, Size, validate
+from lff.core.errors import BadInputError
+from lff.core.registry import tag_of
+from lff.envs import Env, has_pixels, make
+from lff.envs.gym import Adapter
+from lff.envs.views import PixelView
+from lff.store import RunDir
+from lff.training.compile import check_compiler
+from lff.training.loop import Loop, Watch
+from lff.training.off_policy import OffPolicyLoop
+from lff.training.on_policy import OnPolicyLoop
+from lff.training.vectors import EnvFunction, VectorFunction, make_vector
+
+PACKAGES = ("torch", "numpy", "gymnasium", "mujoco", "dm-control", "safetensors")
+Compilation = Literal["graph", "off"]
+Placement = Literal["inside", "processes"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule(Config):
+    """When a run logs, evaluates and saves, in environment steps."""
+
+    tag: ClassVar[str] = "schedule"
+    log_every: Size = 1_000
+    """Steps between two rows of training metrics."""
+    eval_every: Size = 10_000
+    """Steps between two evaluations; there is one at the end in any case."""
+    eval_episodes: Size = 10
+    """Episodes of an evaluation, mean action, in an environment of its own."""
+    checkpoint_every: Size = 10_000
+    """Steps between two checkpoints."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compute(Config):
+    """How a run is computed."""
+
+    tag: ClassVar[str] = "compute"
+    compile: Compilation = "off"
+    """Run the update as one compiled graph, or eagerly."""
+    threads: Size = 1
+    """Threads of torch."""
+    device: str = "cpu"
+    """Where networks live and learn: cpu, cuda or cuda:N."""
+    envs: Placement = "inside"
+    """Where several environments live: inside this process, or in processes of their own."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        validate(self)
+        if self.device != "cpu" and not re.fullmatch(r"cuda(:\d+)?", self.device):
+            raise BadInputError("device", self.device, "cpu, cuda or cuda:N", "use cpu")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig(Config):
+    """One run.  Everything counted in steps is counted in environment steps."""
+
+    tag: ClassVar[str] = "run"
+    env: str
+    """The task: dmc/<domain>-<task>, dmc-pixels/<domain>-<task>, gym/<id>, probe/<name> or
+    package.module:make_env."""
+    algo: Annotated[Algorithm, ALGORITHMS]
+    """The algorithm with its networks."""
+    steps: Size
+    """Environment steps, action repeat included, over all environments together."""
+    seed: Count = 0
+    """The one seed that every random stream is derived from."""
+    num_envs: Size = 1
+    """Environments stepped together; algorithms with a replay memory take one."""
+    action_repeat: Size = 1
+    """Frames that each action is played for."""
+    view: PixelView | None = None
+    """What a task of dmc-pixels/ shows; None for its defaults, and for every other task."""
+    schedule: Schedule = Schedule()
+    """When to log, evaluate and save."""
+    compute: Compute = Compute()
+    """Compilation, threads, device."""
+
+    def __post_init__(self) -> None:
+        """Check the run before anything is built."""
+        validate(self)
+        if self.view is not None and not has_pixels(self.env):
+            remedy = "leave it out, or use a task of dmc-pixels/"
+            raise BadInputError("view", self.view, "for a task with pixel observations", remedy)
+        if has_pixels(self.env) and not hasattr(self.algo, "encoder"):
+            remedy = "use lff train sac, or a task that observes a vector"
+            raise BadInputError(
+                "algo", tag_of(type(self.algo)), f"for images, as {self.env} has", remedy
+            )
+        if self.algo.learns_from == "replay" and self.num_envs != 1:
+            remedy = "leave it out, or use an on-policy algorithm"
+            raise BadInputError("num_envs", self.num_envs, "1 with a replay memory", remedy)
+
+
+def train(
+    config: RunConfig,
+    *,
+    directory: Path | str,
+    env_fn: EnvFunction | None = None,
+    vector_fn: VectorFunction | None = None,
+    watch: Watch | None = None,
+    command: list[str] | None = None,
+    may_differ: tuple[str, ...] = (),
+    reference_episodes: int = 0,
+) -> RunDir:
+    """Train to the end in a run directory, or go on where an earlier start stopped.
+
+    Args:
+        config: the run.
+        directory: where it lives; the same config in the same directory resumes.
+        env_fn: makes your own Gymnasium environment from a seed, instead of ``config.env``.
+        vector_fn: for on-policy algorithms, makes Gymnasium's vector environment from a seed, of
+            ``num_envs`` and in any autoreset mode; evaluation still needs ``env_fn`` or
+            ``config.env``.
+        watch: called with the loop and the name of an event: step, eval, warning, saved.
+        command: the command line to store.
+        may_differ: fields that may differ from the stored config (``steps``, to extend a run).
+        reference_episodes: episodes of the random and of the zero policy to play once, for
+            ``evaluations/reference.json``.
+    """
+    check_device(config.compute.device)
+    if config.compute.compile != "off":
+        check_compiler()
+    if reference_episodes < 0:
+        raise BadInputError("reference_episodes", reference_episodes, ">= 0", "use 0 for none")
+    set_torch(config.compute.threads)
+    run = RunDir(directory)
+    loop = make_loop(config, env_fn=env_fn, vector_fn=vector_fn, watch=watch)
+    info: Mapping[str, Any] = {
+        "command": command or sys.argv,
+        "seed": config.seed,
+        "versions": versions(),
+    }
+    try:
+        # what cannot be built has failed by now and leaves no directory behind
+        with run.start(config, info=info, may_differ=may_differ) as opened:
+            loop.train(opened, reference_episodes=reference_episodes)
+    finally:
+        loop.close()
+    return run
+
+
+def make_loop(
+    config: RunConfig,
+    *,
+    env_fn: EnvFunction | None = None,
+    vector_fn: VectorFunction | None = None,
+    watch: Watch | None = None,
+) -> Loop:
+    """Return the loop of a run: environment, agent and memory are built, nothing is written."""
+    make_env = _env_maker(config, env_fn)
+    if has_pixels(config.env) and importlib.util.find_spec("PIL") is None:
+        remedy = "pip install 'learned-fourier-features[dmc]'"
+        raise BadInputError("pillow", None, "installed, for the contact sheet", remedy)
+    if config.algo.learns_from == "rollout":
+        envs = make_vector(config, make_env, env_fn=env_fn, vector_fn=vector_fn)
+        return OnPolicyLoop(config, make_env, envs, watch=watch)
+    if vector_fn is not None:
+        remedy = "leave it out; an algorithm with a replay memory acts in one environment"
+        raise BadInputError("vector_fn", vector_fn, "given for on-policy algorithms only", remedy)
+    return OffPolicyLoop(config, make_env, watch=watch)
+
+
+def _env_maker(config: RunConfig, env_fn: EnvFunction | None) -> Callable[[int], Env]:
+    repeat = config.action_repeat
+
+    def make_env(seed: int) -> Env:
+        if env_fn is None:
+            return make(config.env, seed=seed, action_repeat=repeat, view=config.view)
+        return Adapter(env_fn(seed), config.env, seed=seed, action_repeat=repeat)
+
+    return make_env
+
+
+def set_torch(threads: int) -> None:
+    """Set torch for a run: its threads, and subnormal numbers are zero."""
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(True)
+
+
+def check_device(device: str) -> None:
+    """Refuse a device that is not there."""
+    if device != "cpu" and not torch.cuda.is_available():
+        raise BadInputError("device", device, "cpu: torch sees no CUDA here", "use cpu")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a result depends on."""
+    found = {"python": platform.python_version(), "lff": lff.__version__}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

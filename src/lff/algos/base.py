@@ -31,6 +31,7 @@ ALGORITHMS = Registry(
         "sac": "lff.algos.sac:SACConfig",
         "sac-pixels": "lff.algos.sac_pixels:PixelSACConfig",
         "ppo": "lff.algos.ppo:PPOConfig",
+        "td3": "lff.algos.td3:TD3Config",
     },
 )
 """Every algorithm of ours, by its name on disk and on the command line."""

@@ -1,7 +1,8 @@
-"""Does it learn as well as Stable-Baselines3?  Our SAC and PPO beside theirs, with the same MLP.
+"""Does it learn as well as Stable-Baselines3?  Our SAC, PPO and TD3 beside theirs, the same MLP.
 
     python examples/study.py peers:peer-sb3
     python examples/study.py peers:peer-sb3-ppo
+    python examples/study.py peers:peer-sb3-td3
 
 Same tasks, episodes, sizes, rates, schedule and evaluations; initial weights, the order of
 minibatches and the form of the losses are each one's own.  The value loss of PPO is not clipped in
@@ -27,11 +28,12 @@ class PeerJob:
         import torch
         from sb3_peer import Peer
         from sb3_ppo import PPOPeer
+        from sb3_td3 import TD3Peer
 
         torch.set_num_threads(1)
         torch.set_flush_denormal(True)
         config = self.train.config
-        peer = (PPOPeer if hasattr(config.algo, "rollout_steps") else Peer)(config)
+        peer = {"sac": Peer, "ppo": PPOPeer, "td3": TD3Peer}[config.algo.tag](config)
         for step, value in peer.curve():
             report(step / config.steps, f"return {value:.1f}")
             yield JobRow(config.seed, step, RETURN.key, value)
@@ -42,6 +44,7 @@ def peer(job, _scale):
     return PeerJob(job)
 
 
+PENDULUM = {"algo": "td3", "net": "mlp", "hidden_dim": 64, "lr": 1e-3, "warmup_steps": 1_000}
 EXPERIMENTS = (
     Experiment(
         name="peer-sb3",
@@ -67,6 +70,22 @@ EXPERIMENTS = (
         grid=Training(laptop=("gym/HalfCheetah-v5", "gym/Hopper-v5"), episodes=5, largest="laptop"),
         metrics=(RETURN,),
         sentences={"P-sb3-ppo: Our PPO learns as well as theirs.": AsGood("lff", than="sb3")},
+        panels=(Panel(RETURN),),
+        whole_at="laptop",
+    ),
+    Experiment(
+        name="peer-sb3-td3",
+        title="Does our TD3 learn as well as Stable-Baselines3's?",
+        source="beyond the paper",
+        arms={"sb3": rival(**PENDULUM, then=peer), "lff": ours(**PENDULUM)},
+        grid=Training(
+            laptop=("gym/Pendulum-v1",), steps=10_000, episodes=5, looks=10, largest="laptop"
+        ),
+        metrics=(RETURN,),
+        sentences={
+            "P-sb3-td3: Our TD3 learns as well as theirs: their mean returns over the curve "
+            "differ by at most 20 % of the magnitude of theirs.": AsGood("lff", than="sb3")
+        },
         panels=(Panel(RETURN),),
         whole_at="laptop",
     ),

@@ -17,7 +17,7 @@ def test_the_peer_has_our_rates_sizes_and_target_period(monkeypatch):
     algo = sac_config(preset("laptop", TASK), actor="mlp", critic="mlp", obs_dim=17, action_dim=6)
     peer = Peer(TrainConfig(env=TASK, algo=algo, steps=40, warmup_steps=10))
     widths = [m.out_features for m in peer.critic.qf0 if isinstance(m, torch.nn.Linear)]
-    assert widths == [*algo.critic.trunk.hidden, 1]
+    assert widths == [*algo.critic.hidden(23, 1), 1]
     moved = []
     for _ in range(4):
         before = [p.clone() for p in peer.critic_target.parameters()]

@@ -17,6 +17,7 @@ from lff.nn import (
     LogUniformFourier,
     PixelEncoderConfig,
 )
+from lff.optim import Adam, Rule
 from tests.auditing.agents import agent, make, problems
 from tests.nn.test_ensemble import OwnNetwork
 
@@ -300,6 +301,27 @@ def test_a_plug_in_registers_its_host_by_an_entry_point(monkeypatch):
         assert audit(Host(), show=False).layers[0].name == "net.front"
     finally:
         unpack._unpackers.cache_clear()
+
+
+class Agent:
+    """An agent as ours are: networks and optimizers by name, gradients from torch.func."""
+
+    def __init__(self, *, trained=("q",)):
+        self.networks = {name: make(seed=i).requires_grad_(False) for i, name in enumerate("qv")}
+        parameters = {
+            f"{n}.{k}": p for n in trained for k, p in self.networks[n].named_parameters()
+        }
+        rules = dict.fromkeys(parameters, Rule(1e-3))
+        self.optimizers = {"adam": Adam(parameters, rules)}
+
+
+def test_an_agent_with_networks_and_our_optimizers_needs_no_plug_in():
+    report = audit(Agent(), show=False)
+    assert report.ok
+    assert [(x.name, x.in_optimizers) for x in report.layers] == [("q.front", 1), ("v.front", 1)]
+    agent = Agent()
+    del agent.optimizers["adam"].parameters["v.front.B"]
+    assert problems(audit(agent, show=False)) == [("optimizer", "v.front")]
 
 
 @pytest.mark.parametrize("name", ["lff.algos", "sbx", "stable_baselines3", "tianshou", "torchrl"])

@@ -3,7 +3,8 @@
 Any object is searched through its attributes, breadth first.  A library that keeps its networks
 elsewhere has a plug-in, found by an entry point of the group ``lff.audit_hosts``: its name is the
 package (or module) whose classes it knows, its value a function that returns the :class:`Parts` of
-an object, or None for an object to be searched as usual.
+an object, or None for an object to be searched as usual.  An agent with ``networks`` and
+``optimizers`` (:class:`lff.optim.Adam`) by name, as ours are, needs none.
 
     [project.entry-points."lff.audit_hosts"]
     stable_baselines3 = "lff.plugins.sb3:unpack_host"
@@ -12,6 +13,7 @@ an object, or None for an object to be searched as usual.
 import contextlib
 import copy
 import functools
+import inspect
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -138,7 +140,7 @@ def reads_action(
 
 def _children(path: str, value: Any, parts: Parts) -> Iterator[tuple[str, Any]]:
     kind: Any = type(value)
-    for unpack_host in _unpackers(kind):
+    for unpack_host in (*_unpackers(kind), _unpack_agent):
         inner = unpack_host(value)
         if inner is not None:
             for critic, layers in inner.critics.items():
@@ -147,6 +149,19 @@ def _children(path: str, value: Any, parts: Parts) -> Iterator[tuple[str, Any]]:
             held = (*inner.modules.items(), *inner.optimizers.items())
             return ((_join(path, name), part) for name, part in held)
     return ((_join(path, name), part) for name, part in _attributes(value))
+
+
+def _unpack_agent(value: Any) -> Parts | None:
+    """Return the parts of an object with named networks and our optimizers, as our agents are."""
+    missing = object()
+    names = ("networks", "optimizers")
+    if any(inspect.getattr_static(value, name, missing) is missing for name in names):
+        return None
+    networks, optimizers = value.networks, value.optimizers
+    if not (isinstance(networks, Mapping) and isinstance(optimizers, Mapping) and optimizers):
+        return None
+    ours = all(isinstance(optimizer, Adam) for optimizer in optimizers.values())
+    return agent_parts(networks, optimizers) if ours else None
 
 
 @functools.cache

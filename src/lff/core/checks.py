@@ -123,7 +123,7 @@ def validate(config: Any) -> None:
     numpy's integers become Python's and -0.0 becomes 0.0, so that equal configs are written alike.
     """
     kind: Any = type(config)
-    hints = _hints(kind)
+    hints = field_hints(kind)
     for field in dataclasses.fields(config):
         value = checked(hints[field.name], field.name, getattr(config, field.name))
         object.__setattr__(config, field.name, value)
@@ -190,7 +190,8 @@ def _checked_union(members: tuple[Any, ...], name: str, value: Any) -> Any:
 
 
 @functools.cache
-def _hints(cls: Any) -> dict[str, Any]:
+def field_hints(cls: Any) -> dict[str, Any]:
+    """Return the annotations of a class, markers included."""
     return typing.get_type_hints(cls, include_extras=True)
 
 

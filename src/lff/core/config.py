@@ -13,7 +13,6 @@ back without guessing, and renaming a class changes nothing on disk:
 """
 
 import dataclasses
-import functools
 import hashlib
 import json
 import types
@@ -21,7 +20,7 @@ import typing
 from collections.abc import Collection, Sequence
 from typing import Annotated, Any, Literal, TypeVar, overload
 
-from lff.core.checks import check_number, nearest
+from lff.core.checks import check_number, field_hints, nearest
 from lff.core.errors import BadInputError, BadTypeError
 from lff.core.registry import Registry, tag_of
 
@@ -35,7 +34,8 @@ def to_dict(config: Any) -> dict[str, Any]:
     """Return a frozen dataclass as plain JSON data, with the tag of its class."""
     if not dataclasses.is_dataclass(config) or isinstance(config, type):
         raise BadTypeError("config", config, "a dataclass instance", "pass a config object")
-    hints = _hints(type(config))
+    kind: Any = type(config)
+    hints = field_hints(kind)
     fields = {
         f.name: _encode(getattr(config, f.name), hints[f.name])
         for f in _fields(config)
@@ -109,11 +109,6 @@ def parse_values(pairs: Sequence[str]) -> dict[str, Any]:
 
 def _fields(config: Any) -> tuple[dataclasses.Field[Any], ...]:
     return tuple(field for field in dataclasses.fields(config) if field.init)
-
-
-@functools.cache
-def _hints(cls: type) -> dict[str, Any]:
-    return typing.get_type_hints(cls, include_extras=True)
 
 
 def _encode(value: Any, hint: Any) -> Any:
@@ -200,7 +195,7 @@ def _find_class(
 
 def _decode_dataclass(data: dict[str, Any], cls: Any, path: str, trust: Collection[str]) -> Any:
     name = cls.__name__
-    hints = _hints(cls)
+    hints = field_hints(cls)
     known = {f.name: f for f in dataclasses.fields(cls) if f.init}
     for key in data:
         if key != TYPE_KEY and key not in known:

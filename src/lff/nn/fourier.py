@@ -61,8 +61,8 @@ class BasisLayer(nn.Module):
 
     ``B`` has shape ``(rows, in_features)``, or ``(member, rows, in_features)`` once an
     :class:`lff.Ensemble` has stacked several layers into one.  A subclass sets the attributes below
-    and calls :meth:`register_basis`; by default B_ij ~ N(0, ``initial_spread``²) and the phase of
-    the waves is 2πBx.
+    and calls :meth:`register_basis`; by default B_ij ~ N(0, s²), s the ``initial_spread``, and the
+    phase of the waves is 2πBx.
     """
 
     B: Tensor

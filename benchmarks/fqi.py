@@ -17,7 +17,7 @@ import torch
 from turns import median_and_quartiles
 
 from lff import Fourier, MLPTrunk, NetConfig
-from lff.nn import matched_mlp
+from lff.nn import MatchedMLP
 from lff.tabular import FQI, FQIConfig, grid16_smooth
 from lff.training.compile import compile_update
 
@@ -65,7 +65,7 @@ def main() -> None:
     ratios, spreads, times = {}, {}, {}
     for width in arguments.widths:
         waves = NetConfig(Fourier(fourier_dim=width, sigma=0.1), MLPTrunk((width, width)))
-        for name, net in (("mlp", matched_mlp(waves, 16, 5)), ("lff", waves)):
+        for name, net in (("mlp", NetConfig(trunk=MatchedMLP(like=waves))), ("lff", waves)):
             key = f"{name}_{width}"
             ratio, spreads[key], times[key] = measure(net, arguments)
             ratios[key] = round(ratio, 3)

@@ -18,7 +18,7 @@ from pixel_turns import Clocks, take_turns
 from turns import median_and_quartiles
 
 from lff import Fourier, MLPTrunk, NetConfig
-from lff.nn import matched_mlp
+from lff.nn import MatchedMLP
 
 OBS, ACT, BATCH = 17, 6, 256
 FRONT, HIDDEN = Fourier(fourier_dim=256, sigma=0.01), (256, 256)
@@ -41,7 +41,8 @@ class Still(Env):
 
 def hidden(variant, inputs, outputs):
     net = NetConfig(FRONT, MLPTrunk(HIDDEN))
-    return HIDDEN if variant == "lff" else matched_mlp(net, inputs, outputs).trunk.hidden
+    mlp = NetConfig(trunk=MatchedMLP(like=net))
+    return HIDDEN if variant == "lff" else mlp.hidden(inputs, outputs)
 
 
 def like_sb3(algorithm, policy, variant, **options):

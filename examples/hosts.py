@@ -69,10 +69,11 @@ def fourier():
 def widths(variant, in_features, out_features):
     """Hidden widths: those behind the front, or those of an MLP with as many parameters."""
     from lff import MLPTrunk, NetConfig
-    from lff.nn import matched_mlp
+    from lff.nn import MatchedMLP
 
     net = NetConfig(fourier(), MLPTrunk(HIDDEN))
-    return HIDDEN if variant == "LFF" else matched_mlp(net, in_features, out_features).trunk.hidden
+    mlp = NetConfig(trunk=MatchedMLP(like=net))
+    return HIDDEN if variant == "LFF" else mlp.hidden(in_features, out_features)
 
 
 def grid(host):

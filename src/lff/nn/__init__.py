@@ -55,5 +55,3 @@ from lff.nn.sine import SIRENTrunk as SIRENTrunk
 from lff.nn.skip import ConcatMLPTrunk as ConcatMLPTrunk
 from lff.nn.skip import D2RLTrunk as D2RLTrunk
 from lff.nn.width import match_width as match_width
-from lff.nn.width import matched_cnn as matched_cnn
-from lff.nn.width import matched_mlp as matched_mlp

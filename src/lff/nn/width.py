@@ -1,22 +1,14 @@
-"""Parameter-matched baselines: the width that makes an MLP or CNN as large as an LFF network."""
+"""Width that makes an MLP or CNN as large as an LFF network."""
 
-from dataclasses import replace
 from typing import get_args
 
 from lff.core.checks import check_choice, check_size
 from lff.core.errors import BadInputError, BadTypeError
-from lff.nn.matched import NAMED_WIDTHS, MatchedMLP, MatchRule, exact_width, later_widths
+from lff.nn.matched import NAMED_WIDTHS, MatchRule, exact_width, later_widths
 from lff.nn.net import NetConfig, Network
 from lff.nn.pixels import MatchedConv1x1, PixelEncoder, PixelEncoderConfig
 
 PIXEL_README_CHANNELS = 32
-
-
-def matched_mlp(
-    config: NetConfig, in_features: int, out_features: int, *, choice: MatchRule = "exact"
-) -> NetConfig:
-    """Return the MLP that a network is compared with, its widths resolved (see `MatchedMLP`)."""
-    return NetConfig(trunk=MatchedMLP(like=config, rule=choice)).resolve(in_features, out_features)
 
 
 def match_width(
@@ -63,11 +55,6 @@ def match_width(
         remedy = "use lff.nn.MatchedMLP, which takes fewer layers"
         raise BadInputError("the network", config, constraint, remedy)
     return width
-
-
-def matched_cnn(config: PixelEncoderConfig, in_channels: int) -> PixelEncoderConfig:
-    """Return the encoder whose 1x1 convolution makes it as large as ``config`` with its front."""
-    return replace(config, front=MatchedConv1x1(like=config.front)).resolve(in_channels)
 
 
 def _match_channels(config: PixelEncoderConfig, in_channels: int, *, choice: MatchRule) -> int:

@@ -58,7 +58,7 @@ class Job(Protocol):
     folder, until it returns.
     """
 
-    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+    def run(self, folder: Path, report: Report, /) -> Iterable[JobRow]:
         """Do the work and return its numbers."""
         ...
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from lff.core.checks import check_scale, check_size
+from lff.core.checks import Config, Scale, Size
 from lff.experiments.jobs.draws import each_draw
 from lff.experiments.jobs.kernels import bisect
 from lff.launch.job import JobRow, Report
@@ -22,7 +22,7 @@ BACKUPS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContractionJob:
+class ContractionJob(Config):
     """Kernel Q-learning with Lemma 1's kernel on random MDPs of 5 to 50 states and 2 actions.
 
     Rows, one MDP a draw, by number of state-actions: ``coupling``, left over right side of the
@@ -34,25 +34,16 @@ class ContractionJob:
 
     tag: ClassVar[str] = "contraction"
 
-    sigma: float | None = None
+    sigma: Scale | None = None
     """Lemma 1's, without 2π; None takes the theorem's bound for each MDP."""
-    draws: int = 100
+    draws: Size = 100
     states: tuple[int, int] = (5, 50)
     actions: int = 2
 
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        check_size("draws", self.draws)
-        if self.sigma is not None:
-            check_scale("sigma", self.sigma)
-
-    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
         """Draw MDPs."""
-        del folder
-        found: list[JobRow] = []
         for seed, rng in each_draw(self.draws, report, what="MDP"):
-            found += self._one(seed, rng)
-        return found
+            yield from self._one(seed, rng)
 
     def _one(self, seed: int, rng: torch.Generator) -> list[JobRow]:
         low, high = self.states

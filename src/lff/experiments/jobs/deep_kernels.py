@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from lff.core.checks import check_scale, check_size, check_sizes
+from lff.core.checks import Config, Scale, Size, Sizes
 from lff.experiments.jobs.draws import each_draw, rows_of
 from lff.experiments.jobs.kernels import log_spaced
 from lff.launch.job import JobRow, Report
@@ -24,7 +24,7 @@ HIGHEST = 128
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeepKernelJob:
+class DeepKernelJob(Config):
     """The spectrum of a ReLU network's kernel on the circle, behind a front or not.
 
     Rows: ``eigenvalue``, λ_k over n and over the kernel's mean diagonal, by frequency k; ``tail
@@ -36,31 +36,23 @@ class DeepKernelJob:
     tag: ClassVar[str] = "deep-kernel"
 
     front: Literal["none", "fourier", "linear", "constant"] = "none"
-    sigma: float = 0.0
+    sigma: Scale = 0.0
     """The layer's, with 2π."""
     fourier_dim: int = 1024
     trainable: bool = False
     """Whether B is trained, so that its gradients count."""
     concat: bool = False
-    hidden: int = 3
+    hidden: Size = 3
     """Hidden layers behind the front."""
     width: int = 0
     """Of the hidden layers; 0 is infinite."""
-    sizes: tuple[int, ...] = (256,)
+    sizes: Sizes = (256,)
     """Points on the circle; draw i takes the i-th of them, from the first again after the last."""
     draws: int = 10
     tail: int = 16
 
-    def __post_init__(self) -> None:
-        """Check the sizes."""
-        check_sizes("sizes", self.sizes)
-        check_size("hidden", self.hidden)
-        check_scale("sigma", self.sigma)
-
-    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
         """Draw fronts, and networks if these are finite."""
-        del folder
-        found: list[JobRow] = []
         for seed, rng in each_draw(self.draws, report):
             x = circle(self.sizes[seed % len(self.sizes)])
             front = self._front(rng)
@@ -68,14 +60,13 @@ class DeepKernelJob:
             values = limit
             if self.width:
                 values = normalised(self._finite(front, x, rng))
-            found += spectrum_rows(seed, values, self.tail)
+            yield from spectrum_rows(seed, values, self.tail)
             if self.width:
                 kept = log_spaced(len(limit) - 1)
                 ratio = values[kept] / limit[kept]
-                found += rows_of(seed, "eigenvalue over the limit", kept, ratio.tolist())
+                yield from rows_of(seed, "eigenvalue over the limit", kept, ratio.tolist())
                 factor = torch.maximum(ratio, 1 / ratio)
-                found += rows_of(seed, "factor from the limit", kept, factor.tolist())
-        return found
+                yield from rows_of(seed, "factor from the limit", kept, factor.tolist())
 
     def _front(self, rng: torch.Generator) -> nn.Module | None:
         match self.front:
@@ -104,30 +95,22 @@ class DeepKernelJob:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetKernelJob:
+class NetKernelJob(Config):
     """The same rows for whole networks as they are built and trained: all parameters count."""
 
     tag: ClassVar[str] = "net-kernel"
 
     net: NetConfig
-    points: int = 64
-    draws: int = 5
+    points: Size = 64
+    draws: Size = 5
     tail: int = 16
 
-    def __post_init__(self) -> None:
-        """Check the sizes."""
-        check_size("points", self.points)
-        check_size("draws", self.draws)
-
-    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
         """Draw networks."""
-        del folder
-        found: list[JobRow] = []
         x = circle(self.points)
         for seed, rng in each_draw(self.draws, report):
             net = self.net.build(2, 1, generator=rng).double()
-            found += spectrum_rows(seed, normalised(empirical_ntk(net, x).ntk), self.tail)
-        return found
+            yield from spectrum_rows(seed, normalised(empirical_ntk(net, x).ntk), self.tail)
 
 
 def spectrum_rows(seed: int, values: Tensor, tail: int) -> list[JobRow]:

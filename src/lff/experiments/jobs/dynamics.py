@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from lff.core.checks import check_size, check_sizes
+from lff.core.checks import Config, Size, Sizes, validate
 from lff.core.errors import BadInputError
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs import make
@@ -80,7 +80,7 @@ class Units:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DynamicsJob:
+class DynamicsJob(Config):
     """Fit the change of the observation in one step, and roll the fits out.
 
     Rows: ``one-step error``, the mean square on held-out steps in standard deviations of the
@@ -95,31 +95,28 @@ class DynamicsJob:
     """The simulator."""
     net: NetConfig
     """The network."""
-    seeds: int = 5
+    seeds: Size = 5
     """Draws of weights and batches; the data are the same."""
-    episodes: int = 250
+    episodes: Size = 250
     """Episodes to learn from."""
-    held_out: int = 50
+    held_out: Size = 50
     """Episodes to judge by."""
-    length: int = 200
+    length: Size = 200
     """Steps of an episode."""
-    hold: int = 5
+    hold: Size = 5
     """Steps for which an action, uniform in [-1, 1], is held."""
-    horizons: tuple[int, ...] = (1, 5, 20)
+    horizons: Sizes = (1, 5, 20)
     """Steps of roll-outs."""
-    steps: int = 3_000
+    steps: Size = 3_000
     """Gradient steps."""
-    batch: int = 256
+    batch: Size = 256
     """Transitions in each."""
-    every: int = 250
+    every: Size = 250
     """Gradient steps between two looks."""
 
     def __post_init__(self) -> None:
-        """Check the sizes."""
-        sizes = ("seeds", "episodes", "held_out", "length", "hold", "steps", "batch", "every")
-        for name in sizes:
-            check_size(name, getattr(self, name))
-        check_sizes("horizons", self.horizons)
+        """Check the values."""
+        validate(self)
         if max(self.horizons) > self.length:
             remedy = "use longer episodes"
             raise BadInputError("horizons", self.horizons, f"{self.length} at most", remedy)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from lff.core.checks import check_size
+from lff.core.checks import Config, Size
 from lff.launch.job import JobRow, Report
 from lff.nn import Ensemble, NetConfig
 
@@ -17,7 +17,7 @@ TRIED = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitJob:
+class FitJob(Config):
     """Fit sixteen noisy points of a slow wave on [-1, 1], one network for each draw of the noise.
 
     All seeds train as one ensemble: members share no weights, and Adam works entry by entry.
@@ -27,21 +27,15 @@ class FitJob:
 
     net: NetConfig
     """The network."""
-    seeds: int = 20
+    seeds: Size = 20
     """Draws of the noise and of the weights."""
-    steps: int = 2_000
+    steps: Size = 2_000
     """Gradient steps."""
-    every: int = 100
+    every: Size = 100
     """Gradient steps between two looks."""
 
-    def __post_init__(self) -> None:
-        """Check the sizes."""
-        for name in ("seeds", "steps", "every"):
-            check_size(name, getattr(self, name))
-
-    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
         """Train from the start: it takes seconds."""
-        del folder
         torch.set_num_threads(1)
         rows: list[JobRow] = []
         rng = torch.Generator().manual_seed(0)

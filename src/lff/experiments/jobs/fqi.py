@@ -7,12 +7,12 @@ which changes the last bits of its numbers and not what they say.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
 
-from lff.core.checks import check_choice, check_size
+from lff.core.checks import Config, Size
 from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow, Report
 from lff.tabular import (
@@ -36,7 +36,7 @@ WORTH = 2_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class FQIJob:
+class FQIJob(Config):
     """Fit Q by iteration and watch it; every seed of ``lava`` has a maze of its own.
 
     Rows: what :class:`~lff.tabular.Instruments` sees, at the start and every ``every`` iterations.
@@ -50,21 +50,14 @@ class FQIJob:
     """Which MDP."""
     sampling: Sampling = "as the MDP"
     """How Grid16's transitions are drawn."""
-    size: int = 64
+    size: Size = 64
     """Cells along each side of a maze."""
-    iterations: int = 300
+    iterations: Size = 300
     """How many."""
-    every: int = 5
+    every: Size = 5
     """Iterations between two looks."""
-    seeds: int = 5
+    seeds: Size = 5
     """Networks, and mazes."""
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        for name in ("size", "iterations", "every", "seeds"):
-            check_size(name, getattr(self, name))
-        check_choice("task", self.task, get_args(TaskName))
-        check_choice("sampling", self.sampling, get_args(Sampling))
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
         """Iterate to the end, from the newest checkpoint if there is one."""

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from lff.core.checks import check_scale, check_size, check_sizes
+from lff.core.checks import Config, Scale, Size, Sizes
 from lff.experiments.jobs.draws import each_draw, rows_of, start
 from lff.launch.job import JobRow, Report
 from lff.nn import LearnedFourierFeatures
@@ -24,7 +24,7 @@ ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, kw_only=True)
-class MonteCarloJob:
+class MonteCarloJob(Config):
     """The kernel of two-layer networks of finite width against Lemma 1.
 
     Rows: ``largest error`` and ``ratio`` against the width on random points of a sphere; and, if
@@ -33,11 +33,11 @@ class MonteCarloJob:
 
     tag: ClassVar[str] = "monte-carlo"
 
-    sigma: float
+    sigma: Scale
     dim: int = 2
     rows: Literal["m/2", "m"] = "m/2"
     """Rows of B: as in the proof, or as in the text."""
-    widths: tuple[int, ...] = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
+    widths: Sizes = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
     """m."""
     draws: int = 20
     points: int = 24
@@ -46,18 +46,10 @@ class MonteCarloJob:
     group: int = 10
     """Networks whose mean and standard deviation make one band."""
 
-    def __post_init__(self) -> None:
-        """Check the sizes."""
-        check_sizes("widths", self.widths)
-        check_scale("sigma", self.sigma)
-
-    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
         """Draw networks."""
-        del folder
-        found: list[JobRow] = []
         for seed, rng in each_draw(self.draws, report):
-            found += self._angles(seed, rng) if self.angles else self._widths(seed, rng)
-        return found
+            yield from self._angles(seed, rng) if self.angles else self._widths(seed, rng)
 
     def _widths(self, seed: int, rng: torch.Generator) -> list[JobRow]:
         x = torch.randn(self.points, self.dim, generator=rng, dtype=torch.float64)
@@ -89,7 +81,7 @@ class MonteCarloJob:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CircleKernelJob:
+class CircleKernelJob(Config):
     """Lemma 1's kernel and its spectrum on circles of several numbers of points.
 
     Each number of points is a draw: nothing here is random.  Rows: ``kernel`` by degree,
@@ -99,23 +91,17 @@ class CircleKernelJob:
 
     tag: ClassVar[str] = "circle-kernel"
 
-    sigma: float
-    sizes: tuple[int, ...] = (64, 128, 256, 512, 1000)
+    sigma: Scale
+    sizes: Sizes = (64, 128, 256, 512, 1000)
     degree: int = 3
-
-    def __post_init__(self) -> None:
-        """Check the sizes."""
-        check_sizes("sizes", self.sizes)
-        check_scale("sigma", self.sigma)
 
     @property
     def draws(self) -> int:
         """One for each number of points."""
         return len(self.sizes)
 
-    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
         """Compute it."""
-        del folder
         found: list[JobRow] = []
         degrees = list(range(0, 181, self.degree))
         angle = torch.tensor(degrees, dtype=torch.float64).deg2rad()
@@ -138,7 +124,7 @@ class CircleKernelJob:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HighestFrequencyJob:
+class HighestFrequencyJob(Config):
     """The σ that it takes to have the highest frequency of n points in the spectrum.
 
     Row: ``sigma for the highest``, by n: the least σ with λ_{n/2} at a share of the mean
@@ -148,27 +134,20 @@ class HighestFrequencyJob:
     tag: ClassVar[str] = "highest-frequency"
 
     shares: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 0.5)
-    sizes: tuple[int, ...] = (64, 128, 256, 512, 1000)
-
-    def __post_init__(self) -> None:
-        """Check the sizes."""
-        check_sizes("sizes", self.sizes)
+    sizes: Sizes = (64, 128, 256, 512, 1000)
 
     @property
     def draws(self) -> int:
         """One for each share."""
         return len(self.shares)
 
-    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
         """Search for it."""
-        del folder
-        found: list[JobRow] = []
         for seed, share in enumerate(self.shares):
             report(seed / self.draws, f"share {share:g}")
             start(seed)
             values = [sigma_for_the_highest(size, share) for size in self.sizes]
-            found += rows_of(seed, "sigma for the highest", self.sizes, values)
-        return found
+            yield from rows_of(seed, "sigma for the highest", self.sizes, values)
 
 
 def sigma_for_the_highest(size: int, share: float) -> float:
@@ -191,7 +170,7 @@ def bisect(holds: Callable[[float], bool], low: float, high: float, *, rounds: i
 
 
 @dataclass(frozen=True, kw_only=True)
-class CirculantJob:
+class CirculantJob(Config):
     """How far the Fourier basis is from the eigenvectors of a kernel (Lemma 3).
 
     Row: ``residual``, max |K u_k - λ_k u_k| over max |λ|, by number of points.
@@ -201,21 +180,14 @@ class CirculantJob:
 
     kernel: Literal["random row", "Lemma 1", "ReLU"]
     points: Literal["circle", "uneven circle", "sphere"] = "circle"
-    sizes: tuple[int, ...] = (8, 16, 32, 64)
+    sizes: Sizes = (8, 16, 32, 64)
     draws: int = 10
 
-    def __post_init__(self) -> None:
-        """Check the sizes."""
-        check_sizes("sizes", self.sizes)
-
-    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
         """Measure it."""
-        del folder
-        found: list[JobRow] = []
         for seed, rng in each_draw(self.draws, report):
             values = [dft_residual(self._matrix(size, rng)) for size in self.sizes]
-            found += rows_of(seed, "residual", self.sizes, values)
-        return found
+            yield from rows_of(seed, "residual", self.sizes, values)
 
     def _matrix(self, size: int, rng: torch.Generator) -> Tensor:
         sigma = 0.5 + 3 * torch.rand((), generator=rng).item()
@@ -254,7 +226,7 @@ def sphere(points: int) -> Tensor:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConcatShareJob:
+class ConcatShareJob(Config):
     """What share of the features' first frequency is the concatenated x (§4.3).
 
     ``sigma`` is the layer's, with 2π.  Row: ``share of x`` in λ₁ of φ(x)·φ(x') on the circle, by F.
@@ -262,22 +234,14 @@ class ConcatShareJob:
 
     tag: ClassVar[str] = "concat-share"
 
-    sigma: float
-    fourier_dims: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024)
+    sigma: Scale
+    fourier_dims: Sizes = (16, 32, 64, 128, 256, 512, 1024)
     draws: int = 10
-    points: int = 64
+    points: Size = 64
 
-    def __post_init__(self) -> None:
-        """Check the sizes."""
-        check_sizes("fourier_dims", self.fourier_dims)
-        check_scale("sigma", self.sigma)
-        check_size("points", self.points)
-
-    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
         """Draw layers."""
-        del folder
         x = circle(self.points)
-        found: list[JobRow] = []
         for seed, rng in each_draw(self.draws, report):
             shares = []
             for size in self.fourier_dims:
@@ -287,8 +251,7 @@ class ConcatShareJob:
                 gram = features @ features.mT
                 own, whole = (circle_spectrum(k).eigenvalues[1] for k in (x @ x.mT, gram))
                 shares.append((own / whole).item())
-            found += rows_of(seed, "share of x", self.fourier_dims, shares)
-        return found
+            yield from rows_of(seed, "share of x", self.fourier_dims, shares)
 
 
 def two_layer_kernel(

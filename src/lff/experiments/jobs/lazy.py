@@ -9,7 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from lff.core.checks import check_positive, check_scale, check_size, check_sizes
+from lff.core.checks import Config, Scale, Size, Sizes, check_positive
 from lff.experiments.jobs.draws import start
 from lff.launch.job import JobRow, Report
 from lff.ntk import circle, fourier_ntk, predict
@@ -20,7 +20,7 @@ FREQUENCIES = (1, 2, 4)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LazyJob:
+class LazyJob(Config):
     """Gradient descent on f = √(2/m) Σ w sin(b·x) + v cos(b·x) against r_t = exp(-ηKt) r_0.
 
     Rows, by width m, until Lemma 2 has 10 % of the loss left: ``error`` is the largest distance of
@@ -31,31 +31,22 @@ class LazyJob:
 
     tag: ClassVar[str] = "lazy"
 
-    sigma: float = 2.0
+    sigma: Scale = 2.0
     """Lemma 1's, without 2π."""
-    widths: tuple[int, ...] = (64, 128, 256, 512, 1024, 2048, 4096)
+    widths: Sizes = (64, 128, 256, 512, 1024, 2048, 4096)
     draws: int = 10
     points: int = 16
-    steps: int = 800
+    steps: Size = 800
     """Gradient steps: the more, the nearer to the flow that Lemma 2 is of."""
     looks: int = 10
 
-    def __post_init__(self) -> None:
-        """Check the sizes."""
-        check_sizes("widths", self.widths)
-        check_scale("sigma", self.sigma)
-        check_size("steps", self.steps)
-
-    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
         """Train every width with every draw."""
-        del folder
-        found: list[JobRow] = []
         for seed in range(self.draws):
             rng = start(seed)
             for width in self.widths:
                 report(seed / self.draws, f"draw {seed}, width {width}")
-                found += self._one(seed, width, rng)
-        return found
+                yield from self._one(seed, width, rng)
 
     def _one(self, seed: int, width: int, rng: torch.Generator) -> list[JobRow]:
         x = circle(self.points)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from lff.core.checks import check_size
+from lff.core.checks import Config, Size
 from lff.experiments.jobs.fqi import compile_if_worth, maze
 from lff.experiments.jobs.regression import LR, by_seed, fit
 from lff.experiments.jobs.resuming import Resumable
@@ -22,7 +22,7 @@ from lff.tabular.instruments import TOLERANCE
 
 
 @dataclass(frozen=True, kw_only=True)
-class MazeFitJob:
+class MazeFitJob(Config):
     """Fit Q*(s, a) of lava mazes, one network for each, from row and column in [-1, 1].
 
     Rows: ``error to Q*``, the mean square over all cells and actions (Q* is zero in walls), and
@@ -34,21 +34,16 @@ class MazeFitJob:
 
     net: NetConfig
     """The network, a Q-value for each action."""
-    seeds: int = 5
+    seeds: Size = 5
     """Mazes, and networks."""
-    size: int = 64
+    size: Size = 64
     """Cells along each side."""
-    steps: int = 20_000
+    steps: Size = 20_000
     """Gradient steps of Adam at 1e-3."""
-    batch: int = 512
+    batch: Size = 512
     """Cells in each."""
-    every: int = 500
+    every: Size = 500
     """Gradient steps between two looks."""
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        for name in ("seeds", "size", "steps", "batch", "every"):
-            check_size(name, getattr(self, name))
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
         """Train to the end, from the newest checkpoint if there is one."""

@@ -74,7 +74,7 @@ class PixelRegressionJob:
         if self.episodes < 2:
             raise BadInputError("episodes", self.episodes, "2 or more", "one is for the test")
 
-    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:  # noqa: ARG002
+    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
         """Play, then fit seed by seed."""
         torch.set_num_threads(1)
         data = play(self)

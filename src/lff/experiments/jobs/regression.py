@@ -8,14 +8,14 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from lff.core.checks import check_choice, check_scale, check_size
+from lff.core.checks import Config, Scale, Size, validate
 from lff.core.seeding import stream_seed
 from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow, Report
@@ -71,7 +71,7 @@ def by_seed(step: int, measured: dict[str, Float[Tensor, "seed"]]) -> list[JobRo
 
 
 @dataclass(frozen=True, kw_only=True)
-class SurfaceJob:
+class SurfaceJob(Config):
     """Fit a Q-function that is seen through noise, and compare with the Q-function.
 
     ``ridge``: Q over 64 states and 64 actions, a parabola of height 0.5; the network sees both, in
@@ -90,27 +90,24 @@ class SurfaceJob:
     """The network."""
     surface: Surface = "ridge"
     """Which Q-function."""
-    noise: float = 4.5
+    noise: Scale = 4.5
     """Cells at which the noise's correlation has fallen to 1/e; 0 for white noise."""
     regularizers: tuple[RegularizerConfig, ...] = ()
     """What holds the network back."""
-    seeds: int = 5
+    seeds: Size = 5
     """Draws of noise, weights and batches."""
-    size: int = 64
+    size: Size = 64
     """Cells along each side."""
-    steps: int = 600
+    steps: Size = 600
     """Gradient steps."""
-    batch: int = 512
+    batch: Size = 512
     """Points in each."""
-    every: int = 25
+    every: Size = 25
     """Gradient steps between two looks."""
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
-        for name in ("seeds", "size", "steps", "batch", "every"):
-            check_size(name, getattr(self, name))
-        check_choice("surface", self.surface, get_args(Surface))
-        check_scale("noise", self.noise, remedy="use 0 for white noise")
+        """Check the values."""
+        validate(self)
         check_combination(self.regularizers)
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:

@@ -1,6 +1,7 @@
 """What is declared, without running it."""
 
 import functools
+import json
 import subprocess
 import sys
 from collections import Counter
@@ -108,3 +109,25 @@ def test_what_calls_a_scale_the_whole_has_the_same_jobs_above_it(name):
         assert one == other
     assert experiment.is_small("smoke")
     assert not experiment.is_small("paper")
+
+
+BARE = """
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("mujoco", "dm_control", "ray", "optuna", "matplotlib"):
+            raise ImportError(f"{name} is not installed here")
+sys.meta_path.insert(0, Refuse())
+from lff.cli.main import main
+main()
+"""
+
+
+def test_status_plans_every_experiment_without_simulators_and_extras(tmp_path):
+    command = [sys.executable, "-c", BARE, "experiment", "status", "--json"]
+    command += ["--dir", str(tmp_path), "--results", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    counts = {line["name"]: line["jobs"]["laptop"][1] for line in json.loads(done.stdout)}
+    assert counts.keys() == {*NAMES}
+    assert counts["fig8"] == 50

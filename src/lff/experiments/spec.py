@@ -64,7 +64,7 @@ class Cell:
     seed: int | None = None
     """None if the job makes all seeds."""
 
-    @property
+    @functools.cached_property
     def digest(self) -> str:
         """The name of the job's directory: equal jobs of several experiments are run once."""
         return digest(self.job)

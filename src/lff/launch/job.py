@@ -18,7 +18,6 @@ DIVERGED = "diverged"
 """Metric of a row which says that a job's numbers became non-finite: a result, not a failure."""
 _KINDS = {
     "train": "training:TrainJob",
-    "train-ppo": "ppo:PPOJob",
     "noise-test": "after_training:NoiseTestJob",
     "replay-kernel": "after_training:ReplayKernelJob",
     "fit": "fits:FitJob",

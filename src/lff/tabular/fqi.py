@@ -10,14 +10,14 @@ seed that goes on from iteration to iteration, moments of Adam that are kept.
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from lff.core.checks import check_choice, check_positive, check_scale, check_size
+from lff.core.checks import Config, Interval, NonNegative, Positive, Size
 from lff.core.errors import BadInputError
 from lff.core.seeding import stream_seed
 from lff.nn import NetConfig
@@ -31,7 +31,7 @@ Data = Literal["buffer", "full"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class FQIConfig:
+class FQIConfig(Config):
     """How Q is fitted; the defaults are those of the studies that Figure 13 follows."""
 
     net: NetConfig = NetConfig()  # noqa: RUF009  frozen, hence shareable
@@ -39,33 +39,22 @@ class FQIConfig:
     regularizers: tuple[RegularizerConfig, ...] = ()
     """Dropout, weight decay, layer norm, …; functional regularization holds Q near the Q of the
     targets."""
-    gradient_steps: int = 50
+    gradient_steps: Size = 50
     """T, steps in an iteration."""
-    lr: float = 5e-3
+    lr: Annotated[float, Positive("use 5e-3")] = 5e-3
     """Adam's learning rate."""
-    batch_size: int = 128
+    batch_size: Size = 128
     """Transitions in a batch."""
     data: Data = "buffer"
     """Transitions that were met, or all states and actions with expected targets."""
-    samples: int = 128
+    samples: Size = 128
     """New transitions per iteration, for the buffer."""
-    explore: float = 0.1
+    explore: Annotated[float, Interval("[0, 1]", "use 0.1")] = 0.1
     """ε, the chance of an action drawn uniformly."""
-    entropy: float = 0.0
+    entropy: Annotated[float, NonNegative("use 0 for the hard maximum")] = 0.0
     """α of the soft maximum in the targets, and in Q*; 0 is the hard maximum."""
-    clip: float = 1e5
+    clip: Annotated[float, Positive("use 1e5")] = 1e5
     """Targets are clipped to ± this, so that a diverging Q stays a number."""
-
-    def __post_init__(self) -> None:
-        """Check the values before anything is built."""
-        for name in ("gradient_steps", "batch_size", "samples"):
-            check_size(name, getattr(self, name))
-        check_positive("lr", self.lr, remedy="use 5e-3")
-        check_positive("clip", self.clip, remedy="use 1e5")
-        check_scale("entropy", self.entropy, remedy="use 0 for the hard maximum")
-        check_choice("data", self.data, ("buffer", "full"))
-        if not 0 <= self.explore <= 1:
-            raise BadInputError("explore", self.explore, "in [0, 1]", "use 0.1")
 
 
 def td_loss(

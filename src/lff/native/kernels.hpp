@@ -82,13 +82,35 @@ INLINE void store(float* p, Vec v) {
 INLINE Vec load(const float* p) { return load<lanes>(p); }
 INLINE void store(float* p, Vec v) { store<lanes>(p, v); }
 
+// The first n lanes, n known at run time.
+INLINE Vec load_some(const float* p, int n) {
+  if (n == lanes) return load(p);
+  Vec v{};
+  std::memcpy(&v, p, sizeof(float) * n);
+  return v;
+}
+INLINE void store_some(float* p, Vec v, int n) {
+  if (n == lanes) store(p, v);
+  else std::memcpy(p, &v, sizeof(float) * n);
+}
+
 // The sum of all lanes, halves first: always in the same order.
 INLINE float sum(Vec v) {
-  float x[lanes];
-  store(x, v);
+#if defined(__AVX__)
+#if defined(__AVX512F__)
+  const __m256 high = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd((__m512)v), 1));
+  const __m256 eight = _mm512_castps512_ps256((__m512)v) + high;
+#else
+  const __m256 eight = (__m256)v;
+#endif
+  const __m128 four = _mm256_castps256_ps128(eight) + _mm256_extractf128_ps(eight, 1);
+  const __m128 two = four + _mm_movehl_ps(four, four);
+  return two[0] + two[1];
+#else
   for (int half = lanes / 2; half > 0; half /= 2)
-    for (int i = 0; i < half; ++i) x[i] += x[i + half];
-  return x[0];
+    for (int i = 0; i < half; ++i) v[i] += v[i + half];
+  return v[0];
+#endif
 }
 
 // Calls f(first, integral_constant<valid lanes>) for each vector of n floats.

@@ -2,7 +2,7 @@
 //
 //   front    x -> [waves | cosines | ones | x]         sections of the first layer's input
 //   layers   z = W h + b, normalised if asked for, h = max(z, 0)
-//   head     one number (critics), or two sections of numbers (actor: mean and spread)
+//   head     one number (critics), or twice as many as there are actions (actor: mean and spread)
 //
 // A shape S gives the sizes: in, wave, rows (of the basis), trained, ones, concat, depth, hidden[],
 // normed, by_output (weights are (out, in), as in torch's Linear, and not (in, out)), Output, plain.

@@ -24,12 +24,12 @@
 namespace lff {
 
 constexpr int capacity = batch + tallest, both = 2 * batch + tallest;  // rows of s; of s and s'
-constexpr int parts = threads, wide = pad(actions, panel);
+constexpr int parts = threads;
 using ActorTape = Tape<Actor, both>;
 using ActorSlopes = Slopes<Actor, capacity>;
 using CriticTape = Tape<Critic, capacity>;
 using CriticSlopes = Slopes<Critic, capacity>;
-using Heads = Columns<actions, actions>;  // mean, and log of the spread before its squashing
+using Heads = Columns<2 * actions>;  // means, then logs of spreads before their squashing
 using LastActor = Columns<Actor::hidden[Actor::depth - 1]>;
 using LastCritic = Columns<Critic::hidden[Critic::depth - 1]>;
 
@@ -75,8 +75,10 @@ struct Agent {
   CriticSlopes value_slopes[parts];
   alignas(64) float packed[parts][packed_floats()];
   alignas(64) float head[(size_t)Heads::panels * both * panel], head_slopes[(size_t)Heads::panels * capacity * panel];
-  alignas(64) float action[2 * batch * wide], tangents[batch * wide], spread[batch * wide];
-  alignas(64) float action_slopes[members][batch * wide], by_action[parts][(size_t)panels_of(actions) * capacity * panel];
+  // row after row without gaps, so that vectors are full whatever the number of actions
+  alignas(64) float raw[2 * batch * actions], mean[2 * batch * actions], action[2 * batch * actions];
+  alignas(64) float tangents[batch * actions], spread[batch * actions], action_slopes[members][batch * actions];
+  alignas(64) float by_action[parts][(size_t)panels_of(actions) * capacity * panel];
   float log_prob[2 * batch], q[members][capacity], next_q[members][capacity], target_q[batch];
   float by_q[members][batch];
   int rows[members][capacity], count[members];
@@ -94,8 +96,15 @@ void read_obs(const Agent& a, const float* from, float* to) {
   });
 }
 
-INLINE size_t head_place(int section, int j, int row, int rows) {
-  return ((size_t)(section * panels_of(actions) + j / panel) * rows + row) * panel + j % panel;
+// Element (row, column) of a matrix in panels.
+INLINE size_t element(int row, int column, int rows) {
+  return ((size_t)(column / panel) * rows + row) * panel + column % panel;
+}
+
+// Calls f(first, count) for each vector of [first, last); the last one may be partly used.
+template <class F>
+INLINE void each_piece(int first, int last, const F& f) {
+  for (; first < last; first += lanes) f(first, last - first < lanes ? last - first : lanes);
 }
 
 // log(spread) = low + half (tanh + 1), in [log_std_min, 2].
@@ -105,29 +114,31 @@ struct Squash {
       : low((float)a.numbers.log_std_min), half((float)(0.5 * (2 - a.numbers.log_std_min))) {}
 };
 
-// Actions tanh(mean + spread noise) of rows [first, last) of s and s', and their log-probabilities.
-void sample(Agent& a, const Noise& noise, int first, int last) {
+// Actions tanh(mean + spread noise) of rows [first, last), all of s or all of s', and their
+// log-probabilities.
+void sample(Agent& a, const float* noise, bool now, int first, int last) {
   const Squash squash(a);
+  for (int row = first; row < last; ++row)
+    for (int j = 0; j < actions; ++j) {
+      a.mean[row * actions + j] = a.head[element(row, j, both)];
+      a.raw[row * actions + j] = a.head[element(row, actions + j, both)];
+    }
+  each_piece(first * actions, last * actions, [&](int i, int n) {
+    const Vec t = tangent(load_some(a.raw + i, n)), e = load_some(noise + i - first * actions, n);
+    const Vec log_std = squash.low + squash.half * (t + 1.f), std = exponential(log_std);
+    const Vec u = load_some(a.mean + i, n) + std * e;
+    const Vec softplus = select(u < 0.f, -2.f * u, Vec{}) + log_one_plus(exponential(-2.f * magnitude(u)));
+    const Vec normal = -0.5f * (e * e) - log_std - 0.91893853320467274f;
+    store_some(a.raw + i, normal - 2.f * (0.69314718055994531f - u - softplus), n);
+    store_some(a.action + i, tangent(u), n);
+    if (now) {
+      store_some(a.tangents + i, t, n);
+      store_some(a.spread + i, std, n);
+    }
+  });
   for (int row = first; row < last; ++row) {
-    const bool now = row < batch;
-    const float* eps = now ? noise.action + (size_t)row * actions
-                           : noise.next_action + (size_t)(row - batch) * actions;
-    Vec total{};
-    each_vector<actions>([&](int j, auto n) {
-      const Vec mean = load(a.head + head_place(0, j, row, both));
-      const Vec t = tangent(load(a.head + head_place(1, j, row, both)));
-      const Vec e = load<n>(eps + j), log_std = squash.low + squash.half * (t + 1.f);
-      const Vec std = exponential(log_std), u = mean + std * e;
-      const Vec softplus = select(u < 0.f, -2.f * u, Vec{}) + log_one_plus(exponential(-2.f * magnitude(u)));
-      const Vec normal = -0.5f * (e * e) - log_std - 0.91893853320467274f;
-      total += keep<n>(normal - 2.f * (0.69314718055994531f - u - softplus));
-      store(a.action + (size_t)row * wide + j, tangent(u));
-      if (now) {
-        store(a.tangents + (size_t)row * wide + j, t);
-        store(a.spread + (size_t)row * wide + j, std);
-      }
-    });
-    a.log_prob[row] = sum(total);
+    a.log_prob[row] = 0;
+    for (int j = 0; j < actions; ++j) a.log_prob[row] += a.raw[row * actions + j];
   }
 }
 
@@ -148,7 +159,9 @@ void forward_policy(Agent& a, const Replay& replay, const int64_t* index, const 
   pack_transposed<LastActor::total, Heads>(a.actor.weight[Actor::depth].value, LastActor::total, packed);
   multiply<Heads, LastActor, both, R>(a.policy.hidden<Actor::depth - 1>(), packed, first, last,
                                       WithBias<both, false>{a.head, a.actor.bias[Actor::depth].value});
-  sample(a, noise, first, last);
+  const int middle = first > batch ? first : last < batch ? last : batch;
+  if (first < middle) sample(a, noise.action + (size_t)first * actions, true, first, middle);
+  if (middle < last) sample(a, noise.next_action + (size_t)(middle - batch) * actions, false, middle, last);
 }
 
 // ---------------------------------------------------------------------------------- critics
@@ -176,7 +189,7 @@ void evaluate(Agent& a, const Replay& replay, const int64_t* index, int m, int t
   for (int row = 0; row < batch; ++row) {
     read_obs(a, replay.next_obs + index[row] * observations, obs);
     next.write(row, 0, obs, observations);
-    next.write(row, observations, a.action + (size_t)(batch + row) * wide, actions);
+    next.write(row, observations, a.action + (size_t)(batch + row) * actions, actions);
     read_obs(a, replay.obs + index[row] * observations, obs);
     now.write(row, 0, obs, observations);
     now.write(row, observations, replay.action + index[row] * actions, actions);
@@ -244,7 +257,7 @@ void step_critic(Agent& a, int m, int t) {
 // Q(s, pi(s)) of one critic; s is where `evaluate` left it.
 void evaluate_policy(Agent& a, int m, int t) {
   for (int row = 0; row < batch; ++row)
-    a.values[m].write(row, observations, a.action + (size_t)row * wide, actions);
+    a.values[m].write(row, observations, a.action + (size_t)row * actions, actions);
   forward_critic(a.critic[m], false, a.values[m], a.packed[t], a.q[m]);
 }
 
@@ -265,7 +278,7 @@ void choose_critics(Agent& a) {
         a.rows[m][a.count[m]++] = row;
       }
     if (equal == 0)  // NaN
-      for (int j = 0; j < actions; ++j) a.action_slopes[0][row * wide + j] = least;
+      for (int j = 0; j < actions; ++j) a.action_slopes[0][row * actions + j] = least;
   }
 }
 
@@ -294,7 +307,7 @@ void through_critic(Agent& a, int m, const int* rows, int count, int t) {
   }
   for (int r = 0; r < count; ++r)
     for (int j = 0; j < actions; ++j)
-      a.action_slopes[m][(size_t)rows[r] * wide + j] = out[head_place(0, j, r, capacity)];
+      a.action_slopes[m][(size_t)rows[r] * actions + j] = out[element(r, j, capacity)];
 }
 
 // Part t of all lists, one behind the other.
@@ -320,17 +333,20 @@ void through_policy(Agent& a, const Noise& noise, float alpha, int t) {
   const float by_log_prob = alpha / batch;
   int first, last;
   share(batch, R, t, parts, first, last);
+  each_piece(first * actions, last * actions, [&](int i, int n) {
+    const Vec action = load_some(a.action + i, n), tan = load_some(a.tangents + i, n);
+    Vec by_action = load_some(a.action_slopes[0] + i, n);
+    for (int m = 1; m < members; ++m) by_action += load_some(a.action_slopes[m] + i, n);
+    const Vec by_u = by_action * (1.f - action * action) + 2.f * by_log_prob * action;
+    const Vec by_log_std = by_u * load_some(a.spread + i, n) * load_some(noise.action + i, n) - by_log_prob;
+    store_some(a.mean + i, by_u, n);
+    store_some(a.raw + i, by_log_std * squash.half * (1.f - tan * tan), n);
+  });
   for (int row = first; row < last; ++row)
-    each_vector<actions>([&](int j, auto n) {
-      const size_t at = (size_t)row * wide + j;
-      const Vec action = load(a.action + at), tan = load(a.tangents + at);
-      Vec by_action = load(a.action_slopes[0] + at);
-      for (int m = 1; m < members; ++m) by_action += load(a.action_slopes[m] + at);
-      const Vec by_u = by_action * (1.f - action * action) + 2.f * by_log_prob * action;
-      const Vec by_log_std = by_u * load(a.spread + at) * load<n>(noise.action + (size_t)row * actions + j) - by_log_prob;
-      store(a.head_slopes + head_place(0, j, row, capacity), by_u);
-      store(a.head_slopes + head_place(1, j, row, capacity), by_log_std * squash.half * (1.f - tan * tan));
-    });
+    for (int j = 0; j < actions; ++j) {
+      a.head_slopes[element(row, j, capacity)] = a.mean[row * actions + j];
+      a.head_slopes[element(row, actions + j, capacity)] = a.raw[row * actions + j];
+    }
   float* packed = a.packed[t];
   pack<Heads::total, LastActor>(a.actor.weight[Actor::depth].value, LastActor::total, packed);
   multiply<LastActor, Heads, capacity, R>(
@@ -424,7 +440,7 @@ void update(Agent& a, const Replay& replay, const int64_t* index, const Noise& n
 template <int R>
 void act_some(const Agent& a, const float* obs, const float* noise, float* out) {
   const Squash squash(a);
-  alignas(64) float x[R][pad(observations, panel)], head[R][2][wide] = {};
+  alignas(64) float x[R][pad(observations, panel)], head[R][2][pad(actions, panel)] = {};
   const float* rows[R];
   for (int r = 0; r < R; ++r) {
     read_obs(a, obs + (size_t)r * observations, x[r]);

@@ -70,7 +70,7 @@ class NativeSAC:
         self._handle = self._make(self._table)
         batch, actions = self.shape.batch, self.shape.actions
         self._pair = torch.empty(2, batch, actions)
-        self._target_noise = torch.empty(batch)
+        self._own_noise = (self._pair[0], self._pair[1], torch.empty(batch))
         self._index = torch.empty(batch, dtype=torch.int64)
         self._metrics = np.zeros(len(METRICS), np.float32)
         self._metrics_at = self._metrics.ctypes.data
@@ -79,6 +79,7 @@ class NativeSAC:
         self._columns: Batch | None = None
         self._replay = _Replay()
         self._noise = _Noise()
+        self._bound_noise: tuple[Tensor, ...] | None = None
 
     def _make(self, table: Table) -> ctypes.c_void_p:
         library = self._library
@@ -111,8 +112,8 @@ class NativeSAC:
     def draw_noise(self, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
         """Draw the noise of one update, as ``SAC.draw`` does, into buffers."""
         torch.randn(self._pair.shape, generator=generator, out=self._pair)
-        torch.randn(self._target_noise.shape, generator=generator, out=self._target_noise)
-        return self._pair[0], self._pair[1], self._target_noise
+        torch.randn(self._own_noise[2].shape, generator=generator, out=self._own_noise[2])
+        return self._own_noise
 
     def update(
         self,
@@ -133,7 +134,9 @@ class NativeSAC:
         if columns is not self._columns:
             self._bind(columns)
         place = self._noise
-        place.action, place.next_action, place.target = (part.data_ptr() for part in noise[:3])
+        if noise is not self._bound_noise:
+            place.action, place.next_action, place.target = (part.data_ptr() for part in noise[:3])
+            self._bound_noise = noise
         failed = self._library.lff_update(
             self._handle,
             ctypes.addressof(self._replay),

@@ -48,8 +48,7 @@ class NetShape:
     """One network: front, hidden layers, and how its weights are laid out."""
 
     inputs: int
-    outputs: tuple[int, ...]
-    """Widths of the sections of the output."""
+    outputs: int
     hidden: tuple[int, ...]
     linears: tuple[str, ...]
     """Names of the Linear layers, the output layer last."""
@@ -80,7 +79,7 @@ class NetShape:
             f"hidden[] = {{{', '.join(map(str, self.hidden))}}};\n"
             f"  static constexpr Wave wave = Wave::{front.wave};\n"
             f"  static constexpr bool {text};\n"
-            f"  using Output = Columns<{', '.join(map(str, self.outputs))}>;\n"
+            f"  using Output = Columns<{self.outputs}>;\n"
             "};\n"
         )
 
@@ -130,12 +129,12 @@ def describe(parts: Parts, *, threads: int = 1) -> Shape:
         normalises=parts.norm is not None,
         has_target=parts.share is not None,
         learns_alpha=parts.alpha_lr is not None,
-        actor=_network(parts.actor, "", (size, size), plain=parts.is_plain("actor")),
-        critic=_network(critic.stacked, "stacked.", (1,), plain=parts.is_plain("critic")),
+        actor=_network(parts.actor, "", 2 * size, plain=parts.is_plain("actor")),
+        critic=_network(critic.stacked, "stacked.", 1, plain=parts.is_plain("critic")),
     )
 
 
-def _network(net: Network, prefix: str, outputs: tuple[int, ...], *, plain: bool) -> NetShape:
+def _network(net: Network, prefix: str, outputs: int, *, plain: bool) -> NetShape:
     if type(net.trunk) is not nn.Sequential:
         raise UnsupportedError(f"a trunk of type {type(net.trunk).__name__}")
     linears, norms, widths = [], [], []
@@ -147,7 +146,7 @@ def _network(net: Network, prefix: str, outputs: tuple[int, ...], *, plain: bool
             norms.append(f"{prefix}trunk.{after}.0")
     if not widths or len(norms) not in (0, len(widths)):
         raise UnsupportedError("a trunk without hidden layers, or with some layer norms missing")
-    if _width(last) != sum(outputs):
+    if _width(last) != outputs:
         raise UnsupportedError(f"{_width(last)} outputs")
     return NetShape(
         inputs=net.in_features,

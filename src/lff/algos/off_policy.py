@@ -61,7 +61,7 @@ class OffPolicyConfig(Config):
         if tau is not None and not hasattr(self, "encoder"):
             remedy = "drop it, or use an algorithm with an encoder"
             raise BadInputError("encoder_tau", tau, "left out without an encoder", remedy)
-        if self.functional and self.target != PolyakTarget():
+        if self.functional and self.target != type(self).target:
             why = "left as it is with functional regularization, which replaces it"
             raise BadInputError("target", self.target, why, "drop one of the two")
 

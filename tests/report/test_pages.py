@@ -350,7 +350,7 @@ def test_what_is_no_run_or_damaged_is_told_by_name(tmp_path):
     with pytest.raises(CorruptError, match=r"metrics.jsonl, line 1"):
         read_run(folder)
     (folder / "config.json").write_text("[")
-    with pytest.raises(CorruptError, match=r"config.json is no JSON"):
+    with pytest.raises(CorruptError, match=r"config.json is not JSON"):
         read_run(folder)
 
 

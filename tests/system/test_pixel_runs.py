@@ -225,8 +225,8 @@ def test_export_plays_as_the_agent(suffix, whole, tmp_path, cli):
 def test_the_tools_for_runs(whole, cli):
     run = whole / "run"
     shown = cli("show", run)
-    assert "eyes   PixelEncoderConfig(" in shown.out
-    assert "Fourier2d(" in shown.out
+    assert "encoder pixel-encoder(" in shown.out
+    assert "fourier-2d(" in shown.out
     assert "{" not in shown.out
     audited = cli("audit", run)
     assert audited.code == 0, audited.err

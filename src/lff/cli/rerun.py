@@ -1,4 +1,4 @@
-"""``lff rerun RUN --dir NEW``: repeat a run from its stored config, and see whether it is equal."""
+"""``lff rerun RUN --dir NEW``: repeat a run from its stored config, and compare the metrics."""
 
 import dataclasses
 import json
@@ -55,7 +55,7 @@ def rerun(
 
 
 def first_difference(old: RunDir, new: RunDir) -> str | None:
-    """Say where the metrics of two runs part, or None if they do not.
+    """Return where the metrics of two runs first differ; None if they are equal.
 
     A run that is not finished is compared as far as it has come.
     """

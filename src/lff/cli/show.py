@@ -1,12 +1,21 @@
-"""``lff show RUN``: what a run directory holds, on one screen."""
+"""``lff show RUN``: the task, agent, status and last metrics of a run."""
 
+import math
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import tyro
 
-from lff.store import RunDir, find_run, read_rows
+from lff.runs.read import RETURN, Run, read_run
+from lff.store import find_run
+
+LEARNED = (
+    "train/q_mean",
+    "train/q_max",
+    "train/value_mean",
+    "train/explained_variance",
+    "lff/critic_B_std",
+)
 
 
 def show(run: tyro.conf.Positional[Path], /) -> None:
@@ -22,51 +31,39 @@ def show(run: tyro.conf.Positional[Path], /) -> None:
     print_summary(run)
 
 
-def print_networks(agent: dict[str, Any]) -> None:
-    """Print the networks of a stored agent and what regularizes them."""
-    if agent.get("encoder"):
-        print(f"  eyes   {_brief(agent['encoder'])}, {_brief(agent['augmentation'])}")  # noqa: T201
-    for role in ("actor", "critic"):
-        parts = " -> ".join(_brief(agent[role][part]) for part in ("front", "trunk"))
-        print(f"  {role:7s}{parts}")  # noqa: T201
-    if "target" in agent:  # PPO has none
-        target, noise = agent["target"], agent["target_noise"]
-        extra = f", noise {noise:g} on it" if noise else ""
-        print(f"  target {_brief(target)}{extra}")  # noqa: T201
-    for name in ("observations", "rewards"):
-        if agent.get({"observations": "normalize_obs", "rewards": "normalize_reward"}[name]):
-            print(f"  with   {name} normalised")  # noqa: T201
-    for regularizer in agent.get("regularizers", ()):
-        print(f"  with   {_brief(regularizer)}")  # noqa: T201
+def print_networks(algo: dict[str, Any]) -> None:
+    """Print the parts of an algorithm's config: its networks, its target, its regularizers."""
+    for name, part in algo.items():
+        if isinstance(part, dict) and {"front", "trunk"} <= {*part}:
+            print(f"  {name:6s} {_brief(part['front'])} -> {_brief(part['trunk'])}")  # noqa: T201
+        elif isinstance(part, dict):
+            print(f"  {name:6s} {_brief(part)}")  # noqa: T201
+    for name, words in (("normalize_obs", "observations"), ("normalize_reward", "rewards")):
+        if algo.get(name):
+            print(f"  with   {words} normalised")  # noqa: T201
+    if algo.get("target_noise"):
+        print(f"  with   target_noise {algo['target_noise']:g}")  # noqa: T201
+    for part in algo.get("regularizers", ()):
+        print(f"  with   {_brief(part)}")  # noqa: T201
 
 
-def print_summary(run: Path) -> None:
-    """Print the last evaluation and the last row of training metrics."""
-    rows = list(read_rows(RunDir(run).metrics_file))
-    evaluations = [row for row in rows if "eval/return" in row]
-    for row in evaluations[-1:]:
-        value, spread = (_number(row[f"eval/{name}"]) for name in ("return", "return_std"))
+def print_summary(path: Path) -> None:
+    """Print the last evaluation, the reference policies and the last row of training metrics."""
+    run: Run = read_run(path)
+    for row in [row for row in run.rows if RETURN in row][-1:]:
+        value, spread = (_number(row[name]) for name in (RETURN, "eval/return_std"))
         print(f"  step {row['env_step']:,}: return {value} ± {spread} over episodes")  # noqa: T201
-    reference = RunDir(run).reference
-    if reference:
-        means = {n: _number(None if None in r else fmean(r)) for n, r in reference.items() if r}
-        told = ", ".join(f"{name} policy {mean}" for name, mean in means.items())
-        print(f"  for reference: {told}")  # noqa: T201
-    learned = ("train/q_mean", "train/value_mean")
-    for row in [row for row in rows if any(name in row for name in learned)][-1:]:
-        names = (
-            "train/q_mean",
-            "train/q_max",
-            "train/value_mean",
-            "train/explained_variance",
-            "lff/critic_B_std",
-        )
-        values = [f"{name} {row[name]:.3g}" for name in names if row.get(name) is not None]
+    means = {name: run.reference_mean(name) for name, values in run.reference.items() if values}
+    if means:
+        listed = ", ".join(f"{name} policy {_number(mean)}" for name, mean in means.items())
+        print(f"  for reference: {listed}")  # noqa: T201
+    for row in [row for row in run.rows if any(name in row for name in LEARNED)][-1:]:
+        values = [f"{name} {row[name]:.3g}" for name in LEARNED if row.get(name) is not None]
         print(f"  step {row['env_step']:,}: {', '.join(values)}")  # noqa: T201
 
 
 def _number(value: float | None) -> str:
-    return "not finite" if value is None else f"{value:.1f}"
+    return f"{value:.1f}" if value is not None and math.isfinite(value) else "not finite"
 
 
 def _brief(part: dict[str, Any]) -> str:

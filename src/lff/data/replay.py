@@ -38,7 +38,7 @@ class Replay(Memory):
 
     @property
     def total(self) -> int:
-        """How many transitions were ever added: here a row is a transition."""
+        """Number of transitions ever added: here a row is a transition."""
         return self.rows
 
     def begin(self, obs: ArrayLike) -> None:

@@ -42,7 +42,7 @@ class Rollout:
 
     @property
     def full(self) -> bool:
-        """Whether there is no more room."""
+        """Whether it is full."""
         return self.at == self.steps
 
     def add(

@@ -89,7 +89,7 @@ class FromGymnasium(Vector):
         )
 
     def get_state(self) -> State:
-        """Return how often it was started: there is no way to save more."""
+        """Return the number of starts: more cannot be saved."""
         return {"starts": np.array([self._starts])}
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:

@@ -159,7 +159,7 @@ class ControlSuite(base.Env):
             **{f"task.{name}": np.array([value]) for name, value in _numbers(env.task).items()},
             **legacy_to_arrays(env.task.random, "random"),
             **generator_to_arrays(self.action_space.np_random, "action_space"),
-            # dm_control keeps these two to itself, and has no other way to set them
+            # dm_control keeps these two private, and offers nothing else to set them
             "counters": np.array([env._step_count, env._reset_next_step, self._running], np.int64),
             "obs": self._obs.copy(),
         }

@@ -1,4 +1,4 @@
-"""When is the Bellman update a contraction?  The conditions of the paper's appendix, computed.
+"""Conditions under which the Bellman update is a contraction, from the paper's appendix.
 
 With K the tangent kernel of Q, ρ the replay distribution, α the learning rate and γ the discount,
 the update of a finite MDP contracts in the sup-norm if for every transition i::
@@ -49,7 +49,7 @@ class Contraction:
         return self.small_steps and self.weak_coupling
 
     def __str__(self) -> str:
-        """Say how far from the promise it is."""
+        """Return the verdict with the largest value of each condition."""
         verdict = "contracts" if self.contracts else "no promise"
         return (
             f"{verdict}: largest α K ρ {self.step.max().item():.3g} (below 1 asked), "
@@ -127,7 +127,7 @@ def check(
         x: state-actions of the replay.
         x_next: the state-actions that the bootstrap looks at.
         gamma: discount.
-        lr: learning rate of gradient descent on ½ Σ ρ (Q - y)²; Adam's rate is no such thing.
+        lr: learning rate of gradient descent on ½ Σ ρ (Q - y)²; Adam's rate is something else.
         distribution: ρ, uniform if None.
 
     Beside the theorem's conditions it returns the exact spectral radius of the linearised update
@@ -149,7 +149,7 @@ def check(
 
 @dataclass(frozen=True)
 class QCheck:
-    """What :func:`check` found."""
+    """Result of :func:`check`."""
 
     conditions: Contraction
     spectral_radius: float

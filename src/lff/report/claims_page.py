@@ -1,4 +1,4 @@
-"""All claims of some experiments and what became of them, as one page of Markdown."""
+"""All claims of some experiments with their verdicts, as one page of Markdown."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -24,8 +24,8 @@ def claims_page(entries: Iterable[Entry]) -> str:
 
 def _summary(entries: Sequence[Entry]) -> str:
     counts = Counter(verdict.outcome for entry in entries for verdict in entry.verdicts)
-    told = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
-    return f"{counts.total()} claims of {len(entries)} experiments: {told}."
+    listed = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
+    return f"{counts.total()} claims of {len(entries)} experiments: {listed}."
 
 
 def _section(entry: Entry) -> str:

@@ -1,4 +1,4 @@
-"""What a trained critic would learn next, and how rough it is: spectra of runs, from their files.
+"""Spectra of a run's critic: of its tangent kernel, and of Q along lines.
 
 The kernel is the exact empirical one of the first critic, on points of the run's own replay.  A
 run keeps its last checkpoints only, so that "over training" means: at the start (rebuilt from the
@@ -31,7 +31,7 @@ HIGH = 4
 """Waves along a line, from one replayed point to another, from which on they count as many."""
 
 ROUNDING = 1e-12
-"""What is left of a straight line when it is taken off, relative to Q."""
+"""Rounding that is left when a straight line is subtracted, relative to Q."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from lff.core.errors import CorruptError, StorageError
 
 TEMPORARY = ".tmp-lff"
-"""How the names of temporary files end."""
+"""Suffix of temporary files."""
 
 _REMEDIES = {
     errno.ENOSPC: ("the disk is full", "free some space and start again"),
@@ -25,7 +25,7 @@ _REMEDIES = {
     errno.EACCES: ("permission denied", "use another --dir, or change its owner or mode"),
     errno.EPERM: ("not permitted", "use another --dir, or change its owner or mode"),
     errno.ENOENT: ("no such file or folder", "was it moved or deleted? check the path"),
-    errno.ENOTDIR: ("a part of the path is no folder", "check the path"),
+    errno.ENOTDIR: ("a part of the path is not a folder", "check the path"),
     errno.EISDIR: ("a folder stands in its place", "move it away"),
     errno.ENAMETOOLONG: ("the name is too long", "use a shorter --dir"),
     errno.EMFILE: ("too many files are open", "raise the limit (ulimit -n)"),
@@ -89,7 +89,7 @@ def read_bytes(path: Path, *, limit: int | None = None) -> bytes:
     """Read a regular file: no link is followed, no pipe waited for, no more than ``limit`` read."""
     with reported("read", path):
         if not stat.S_ISREG(os.lstat(path).st_mode):
-            raise CorruptError(f"{path} is a link or no file; move it away")
+            raise CorruptError(f"{path} is not a regular file; move it away")
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with open(os.open(path, flags), "rb") as file:  # noqa: PTH123
             size = os.fstat(file.fileno()).st_size

@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 @dataclasses.dataclass(frozen=True)
 class Checkpoint:
-    """What was saved at one step, bit for bit."""
+    """The state that was saved at one step, bit for bit."""
 
     step: int
     arrays: dict[str, np.ndarray] = dataclasses.field(repr=False)

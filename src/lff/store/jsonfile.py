@@ -14,7 +14,7 @@ LARGEST = 64 * 2**20
 
 
 def dumps(name: str, data: Any, *, indent: int | None = None) -> bytes:
-    """Return the one text of this data, or raise an error that names the part that is no JSON."""
+    """Return the one text of this data, or raise an error that names the part that is not JSON."""
     _check(name, data)
     separators = (",", ":") if indent is None else (",", ": ")
     text = json.dumps(
@@ -34,9 +34,9 @@ def loads(text: bytes, path: Path) -> dict[str, Any]:
         data = json.loads(text.decode(), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         why = type(error).__name__ if isinstance(error, RecursionError) else str(error)
-        raise CorruptError(f"{path} is no JSON ({why[:80]}); restore or remove it") from None
+        raise CorruptError(f"{path} is not JSON ({why[:80]}); restore or remove it") from None
     if not isinstance(data, dict):
-        raise CorruptError(f"{path} is no JSON object; restore or remove it")
+        raise CorruptError(f"{path} is not a JSON object; restore or remove it")
     return data
 
 
@@ -58,7 +58,7 @@ def flat(data: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _check(name: str, data: Any) -> None:
@@ -73,6 +73,6 @@ def _check(name: str, data: Any) -> None:
             _check(f"{name}[{index}]", value)
     elif isinstance(data, float):
         if not math.isfinite(data):
-            raise BadInputError(name, data, "finite (JSON has no NaN)", "use None")
+            raise BadInputError(name, data, "finite (JSON lacks NaN)", "use None")
     elif not (data is None or isinstance(data, str | int)):
         raise BadTypeError(name, data, "plain JSON data", "store arrays as tensors")

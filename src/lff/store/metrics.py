@@ -113,7 +113,7 @@ class MetricsFile:
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a metrics file, also of one that is being written: half a row is no row."""
+    """Yield the rows of a metrics file, also of one that is being written, without half a row."""
     lines = read_bytes(path).split(b"\n")
     for number, line in enumerate(lines[:-1], 1):
         try:
@@ -121,7 +121,9 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict):
-            raise CorruptError(f"{path}, line {number} is no row of metrics; restore or remove it")
+            raise CorruptError(
+                f"{path}, line {number} is not a row of metrics; restore or remove it"
+            )
         yield row
 
 

@@ -112,7 +112,7 @@ class RunDir:
 
         Raises:
             BusyError: another process runs here.
-            BadInputError: the folder holds another run, or something that is no run.
+            BadInputError: the folder holds another run, or something else.
             StorageError: the disk refused.
         """
         text = configs.to_json(config).encode() + b"\n"
@@ -141,7 +141,9 @@ class RunDir:
         for name in ("metrics", "timing"):
             position = positions.get(name) if found else _START
             if not isinstance(position, Mapping):
-                raise CorruptError(f"{found and found.path} has no position of {name}; not ours")
+                raise CorruptError(
+                    f"{found and found.path} lacks {name}'s position; it is not ours"
+                )
             self._opened(name).truncate(position)
         if found and not found.passed_over:  # a damaged one stays until it is written again
             checkpoints.prune(self.path, found.step)

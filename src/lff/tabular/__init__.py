@@ -1,4 +1,4 @@
-"""Where the truth is known: exact MDPs, gridworlds, fitted Q-iteration."""
+"""Exact MDPs, gridworlds and fitted Q-iteration: tasks whose Q* is known."""
 
 from lff.tabular.fqi import FQI as FQI
 from lff.tabular.fqi import FQIConfig as FQIConfig

@@ -106,7 +106,7 @@ class FQI(Learner):
         self.iteration = 0
         self._features = any(r.penalizes_features for r in self.regularizers)
         if self._features:
-            self._seen()  # refuses networks whose features it cannot see
+            self._readable()  # refuses networks whose features cannot be read
         self._walkers = [_Walker(*both) for both in zip(self.tasks, self.seeds, strict=True)]
         # states, actions and successors that each seed has met
         self.met = np.zeros((3, len(self.seeds), 0), dtype=np.int64)

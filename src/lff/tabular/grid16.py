@@ -34,7 +34,7 @@ class ObservedMDP:
     obs: Float[np.ndarray, "state obs"]
     """Float32, one row per state."""
     sampled: Transitions
-    """What a sampler steps by; the MDP's own unless something is wrong with the sampler."""
+    """Transitions of the sampler: the MDP's unless the sampler is faulty."""
     horizon: int | None
     """Steps of an episode."""
 

@@ -68,12 +68,12 @@ open a way without wall or lava
 
     @property
     def states(self) -> int:
-        """How many cells there are."""
+        """Number of cells."""
         rows, columns = self.shape
         return rows * columns
 
     def at(self, *tiles: str) -> Bool[np.ndarray, "state"]:
-        """Tell which cells have one of these tiles."""
+        """Return which cells have one of these tiles."""
         cells = np.array([[*row] for row in self.tiles])
         return np.isin(cells, tiles).ravel()
 

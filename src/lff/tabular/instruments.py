@@ -1,4 +1,4 @@
-"""What is looked at while Q is fitted: Q against Q*, the return, the rank of the features.
+"""Measurements while Q is fitted: Q against Q*, the return, the rank of the features.
 
 Each instrument gives one number for each seed and changes nothing.
 """

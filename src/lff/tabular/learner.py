@@ -98,10 +98,10 @@ class Learner:
         self.draws = {seed: self._stream(seed, "batches") for seed in self.seeds}
         self._with_features: WithFeatures | None = None
         self.step = self.update
-        """What loops call: :meth:`update`, or what a compiler made of it."""
+        """The step of a loop: :meth:`update`, compiled or not."""
 
     def _draw_vectors(self) -> None:
-        """Draw the vectors of spectral normalisation anew, each seed its own, and settle them.
+        """Draw the vectors of spectral normalisation anew, each seed its own, and iterate them.
 
         Where they start matters: all singular values of an orthogonal layer are equal.
         """
@@ -189,10 +189,10 @@ class Learner:
         masks: Mapping[str, Tensor] | None = None,
     ) -> tuple[Float[Tensor, "seed batch width"], Float[Tensor, "seed batch out"]]:
         """Return what goes into the last layer, and the output."""
-        both: tuple[Tensor, Tensor] = self._call(self._seen(), "network.", parameters, x, masks)
+        both: tuple[Tensor, Tensor] = self._call(self._readable(), "network.", parameters, x, masks)
         return both
 
-    def _seen(self) -> WithFeatures:
+    def _readable(self) -> WithFeatures:
         if self._with_features is None:
             self._with_features = WithFeatures(self.networks.stacked)
         return self._with_features

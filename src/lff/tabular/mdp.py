@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from lff.core.errors import BadInputError, BadTypeError
 
 ROUNDING = 1e-6
-"""How far the probabilities of a row may be from a sum of one."""
+"""Largest distance of a row's sum from one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class MDP:
     gamma: float
     """The discount, in [0, 1)."""
     start: Float[np.ndarray, "state"] = field(default=None)  # type: ignore[arg-type]
-    """Distribution of the first state; uniform if not told."""
+    """Distribution of the first state; uniform by default."""
 
     def __post_init__(self) -> None:
         """Check that the parts fit together."""
@@ -134,12 +134,12 @@ class MDP:
 
     @property
     def states(self) -> int:
-        """How many."""
+        """Number of states."""
         return int(self.R.shape[0])
 
     @property
     def actions(self) -> int:
-        """How many."""
+        """Number of actions."""
         return int(self.R.shape[1])
 
     def backup(

@@ -12,8 +12,7 @@ from lff.algos import Spaces
 from lff.algos.base import Exploration
 from lff.algos.sac import Noise
 from lff.data import Batch
-from lff.envs import make
-from lff.envs.dimensions import shapes
+from lff.envs import make, shapes
 from lff.training import RunConfig
 from lff.training.compile import compile_update
 from lff.training.presets import preset

@@ -10,8 +10,7 @@ import pytest
 
 from lff.core import BadInputError, BadTypeError
 from lff.core.config import from_dict, from_json, to_dict, to_json
-from lff.envs import PAPER_PIXEL_TASKS, PixelView, make, rendering
-from lff.envs.dimensions import dimensions, shapes
+from lff.envs import PAPER_PIXEL_TASKS, PixelView, make, rendering, shapes
 
 OTHER = PixelView(size=84, frame_stack=4, camera=2, render_size=92, fast_render=True)
 
@@ -75,7 +74,7 @@ def test_shapes_need_no_opengl():
     assert shapes("dmc-pixels/cheetah-run") == ((9, 100, 100), 6)
     assert shapes("dmc-pixels/quadruped-run", OTHER) == ((12, 84, 84), 12)
     assert shapes("dmc/cheetah-run") == ((17,), 6)
-    assert dimensions("dmc/cheetah-run") == (17, 6)
+    assert shapes("dmc/cheetah-run") == ((17,), 6)
 
 
 @pytest.mark.usefixtures("no_opengl")

@@ -11,8 +11,7 @@ from rich.table import Table
 
 from lff.algos import ALGORITHMS, Spaces
 from lff.core.errors import BadInputError
-from lff.envs import PAPER_TASKS
-from lff.envs.dimensions import shapes
+from lff.envs import PAPER_TASKS, shapes
 from lff.nn import Ensemble, Network, PixelMaps, num_parameters
 from lff.nn.matched import count
 from lff.nn.pixels import count_entrance

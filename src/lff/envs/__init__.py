@@ -8,6 +8,7 @@ lists it: the file, and the simulator behind it, are imported when one of its ta
 import importlib
 import importlib.util
 import inspect
+import math
 import pkgutil
 from contextlib import suppress
 from types import ModuleType
@@ -94,6 +95,23 @@ def make(
         raise BadInputError("view", view, f"None for {task}, which observes no images", remedy)
     env: Env = module.make(name, **options)
     return env
+
+
+def shapes(task: str, view: PixelView | None = None) -> tuple[tuple[int, ...], int]:
+    """Return the shape of observations and the width of actions.
+
+    The task is made once, unless its family has a ``shapes`` of its own, which needs no OpenGL.
+    """
+    family, _, name = str(task).partition("/")
+    found = getattr(_family(family), "shapes", None)
+    if found is not None:
+        known: tuple[tuple[int, ...], int] = found(name, view)
+        return known
+    env = make(task, seed=0, view=view)
+    try:
+        return tuple(env.observation_space.shape), math.prod(env.action_space.shape)
+    finally:
+        env.close()
 
 
 def _family(family: str) -> ModuleType | None:

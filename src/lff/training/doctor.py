@@ -21,8 +21,7 @@ from lff.algos import SACConfig
 from lff.core.errors import BadInputError, RunError
 from lff.core.memory import available_memory
 from lff.data import FrameReplay
-from lff.envs import has_pixels, make, rendering
-from lff.envs.dimensions import shapes
+from lff.envs import has_pixels, make, rendering, shapes
 from lff.store import RunLock, write_bytes
 from lff.training.compile import CACHE, cache_dir
 from lff.training.presets import preset

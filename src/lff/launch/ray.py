@@ -28,7 +28,7 @@ from lff.core.errors import BadInputError, InterruptedRunError, RunError
 from lff.core.exit_codes import ExitCode
 from lff.launch.job import packages_of
 from lff.launch.local import PATIENCE, THREADS, TRIES, WAIT, Show, Task, import_path, unique
-from lff.launch.records import LOG, OUTCOME
+from lff.launch.records import LOG, OUTCOME, PROGRESS
 
 LOOPBACK = "127.0.0.1"
 AHEAD = 2
@@ -47,7 +47,6 @@ OBJECTS = 100_000_000
 """Bytes of Ray's object store, which a job does not use."""
 LONGEST_FOLDER = 20
 """Ray's sockets lie deep inside its folder, and a socket's path has at most 107 characters."""
-HOLDER = ".lock-holder.json"
 BIND = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """Ray listens on 127.0.0.1 only if this is "0" when it is imported, else on the network."""
 
@@ -135,7 +134,6 @@ class _Run:
             runtime_env={"env_vars": THREADS | (import_path() if here else {})},
         )
         self.flying: dict[Any, Task] = {}
-        self.held: dict[str, bytes] = {}
         self._slots, self._counted = 0, 0.0
         self._shared = True
 
@@ -181,7 +179,6 @@ class _Run:
 
     def _submit(self, task: Task) -> None:
         folder = self.folder / task.digest
-        self.held[task.digest] = _read(folder / HOLDER)
         task.tries += 1
         job, trust = json.dumps(to_dict(task.job)), json.dumps(packages_of(task.job))
         self.flying[self.remote.remote(job, str(folder), trust)] = task
@@ -197,7 +194,6 @@ class _Run:
         ended = []
         for reference in {*references, *more}:
             task = self.flying.pop(reference)
-            self.held.pop(task.digest, None)
             self._collect(task, reference)
             ended.append(task)
         return ended
@@ -246,12 +242,10 @@ class _Run:
             print(f"Ray: {error}", file=log)
 
     def _look_who_runs(self) -> None:
-        """Mark tasks as running whose folder has a lock holder other than a dead one's."""
+        """Mark tasks as running whose folder has a note of progress."""
         for task in self.flying.values():
-            if task.state == "waiting":
-                holder = _read(self.folder / task.digest / HOLDER)
-                if holder and holder != self.held[task.digest]:
-                    task.state = "running"
+            if task.state == "waiting" and (self.folder / task.digest / PROGRESS).exists():
+                task.state = "running"
 
     def _cancel(self) -> None:
         """Interrupt every task, as ctrl-C would: a training run writes a checkpoint and stops."""
@@ -260,13 +254,6 @@ class _Run:
         deadline = time.monotonic() + PATIENCE
         while self.flying and time.monotonic() < deadline:
             self._ended()
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
 
 
 class _Signals:

@@ -7,10 +7,11 @@ import numpy as np
 
 from lff.stats.curves import Curves, Statistic, check_statistic, describe
 from lff.stats.intervals import t_interval
+from lff.stats.kinds import judge_arms
 from lff.stats.metrics import RETURN, Metric
 from lff.stats.paired import Paired
 from lff.stats.tables import Row
-from lff.stats.verdicts import Verdict, judge_better, judge_tasks
+from lff.stats.verdicts import Verdict, judge_better
 
 
 @dataclass(frozen=True)
@@ -45,17 +46,11 @@ class LargerGain:
         gains = f"gain of {self.arm} over {self.than} minus {self.other_arm} over {self.other_than}"
         of = f"relative {describe(self.statistic, self.metric)}, {gains}"
 
-        def judge_task(task: str) -> Verdict:
-            paired = Paired.of(curves, [(arm, task) for arm in arms], self.statistic)
+        def decide(paired: Paired) -> Verdict:
+            one, other = (_gains(*paired.columns[i : i + 2]) for i in (0, 2))
+            return judge_better(t_interval([*(one - other)]), of=of)
 
-            def decide() -> Verdict:
-                one, other = (_gains(*paired.columns[i : i + 2]) for i in (0, 2))
-                return judge_better(t_interval([*(one - other)]), of=of)
-
-            return paired.judge(decide, of=of)
-
-        tasks = self.tasks or curves.tasks
-        return judge_tasks({task: judge_task(task) for task in tasks}, at_least=self.on_at_least)
+        return judge_arms(self, curves, arms, decide, of=of)
 
 
 def _gains(arm: Sequence[float], than: Sequence[float]) -> np.ndarray:

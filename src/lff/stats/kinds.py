@@ -11,7 +11,7 @@ where all arms stay within two of its standard deviations there is no signal.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -62,17 +62,11 @@ class Better:
         first, second = (self.arm, self.than)[:: self.sign or natural]
         of = f"{describe(self.statistic, self.metric)}, {first} minus {second}"
 
-        def judge_task(task: str) -> Verdict:
-            places = [(first, task), (second, task)]
-            paired = Paired.of(curves, places, self.statistic)
+        def decide(paired: Paired) -> Verdict:
+            verdict = judge_better(paired_t_interval(*paired.columns), of=of)
+            return replace(verdict, details=(paired.bootstrap(),))
 
-            def decide() -> Verdict:
-                verdict = judge_better(paired_t_interval(*paired.columns), of=of)
-                return replace(verdict, details=(paired.bootstrap(),))
-
-            return paired.judge(decide, of=of)
-
-        return _over_tasks(self.tasks or curves.tasks, judge_task, self.on_at_least)
+        return judge_arms(self, curves, (first, second), decide, of=of)
 
 
 @dataclass(frozen=True)
@@ -101,19 +95,12 @@ class AsGood:
         curves = Curves(rows, metric=self.metric, variants=(self.arm, self.than))
         of = f"{describe(self.statistic, self.metric)}, {self.arm} minus {self.than}"
 
-        def judge_task(task: str) -> Verdict:
-            places = [(self.arm, task), (self.than, task)]
-            paired = Paired.of(curves, places, self.statistic)
+        def decide(paired: Paired) -> Verdict:
+            margin = self.share * abs(float(np.mean(paired.columns[1])))
+            verdict = judge_equivalent(paired_t_interval(*paired.columns), margin=margin, of=of)
+            return replace(verdict, details=(paired.bootstrap(),))
 
-            def decide() -> Verdict:
-                margin = self.share * abs(float(np.mean(paired.columns[1])))
-                gap = paired_t_interval(*paired.columns)
-                verdict = judge_equivalent(gap, margin=margin, of=of)
-                return replace(verdict, details=(paired.bootstrap(),))
-
-            return paired.judge(decide, of=of)
-
-        return _over_tasks(self.tasks or curves.tasks, judge_task, self.on_at_least)
+        return judge_arms(self, curves, (self.arm, self.than), decide, of=of)
 
 
 @dataclass(frozen=True)
@@ -335,6 +322,23 @@ class Correlates:
             return replace(verdict, details=notes)
 
         return _over_tasks(self.tasks or first.tasks, judge_task, self.on_at_least)
+
+
+def judge_arms(
+    claim: Any,
+    curves: Curves,
+    arms: Sequence[str],
+    decide: Callable[[Paired], Verdict],
+    *,
+    of: str,
+) -> Verdict:
+    """Judge a claim about arms on each of its tasks by the statistics of paired seeds."""
+
+    def judge_task(task: str) -> Verdict:
+        paired = Paired.of(curves, [(arm, task) for arm in arms], claim.statistic)
+        return paired.judge(lambda: decide(paired), of=of)
+
+    return _over_tasks(claim.tasks or curves.tasks, judge_task, claim.on_at_least)
 
 
 def rank_correlation(first: dict[int, float], second: dict[int, float]) -> float:

@@ -62,18 +62,12 @@ EXPERIMENTS = (
             },
             **{
                 f"N-decay/{noise:g}: Under noise of {noise:g} decay of B helps.": Better(
-                    "LFF, B decays",
-                    than="LFF",
-                    metric=metric,
-                    statistic="last",
+                    "LFF, B decays", than="LFF", metric=metric, statistic="last"
                 )
                 for noise, metric in [*NOISES.items()][1:]
             },
         },
-        panels=(
-            Panel(RETURN),
-            *(Panel(metric, kind="bars") for metric in NOISES.values()),
-        ),
+        panels=(Panel(RETURN), *(Panel(metric, kind="bars") for metric in NOISES.values())),
     ),
     Experiment(
         name="new-normalization",
@@ -171,8 +165,7 @@ EXPERIMENTS = (
         sentences={
             f"N-updates/{count}-{rate:g}: "
             f"With {count} updates a step at a rate of {rate:g} LFF learns better.": Better(
-                f"LFF, {count} updates, rate {rate:g}",
-                than=f"MLP, {count} updates, rate {rate:g}",
+                f"LFF, {count} updates, rate {rate:g}", than=f"MLP, {count} updates, rate {rate:g}"
             )
             for count in UPDATES
             for rate in RATES

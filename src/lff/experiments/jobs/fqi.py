@@ -15,15 +15,7 @@ import torch
 from lff.core.checks import Config, Size
 from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow, Report
-from lff.tabular import (
-    FQI,
-    FQIConfig,
-    Instruments,
-    Learner,
-    ObservedMDP,
-    grid16_smooth,
-    lava_grid,
-)
+from lff.tabular import FQI, FQIConfig, Instruments, Learner, ObservedMDP, grid16_smooth, lava_grid
 from lff.tabular.grid16 import Sampling
 from lff.training.compile import compile_update, find_compiler
 

@@ -67,11 +67,7 @@ EXPERIMENTS = (
             **{
                 f"C-4.3{letter}: "
                 f"At σ = {sigma:g} the share of x falls as 1/F, from F = 64 on.": SlopeIs(
-                    f"σ = {sigma:g}",
-                    metric=SHARE,
-                    low=-1.1,
-                    high=-0.9,
-                    first=64,
+                    f"σ = {sigma:g}", metric=SHARE, low=-1.1, high=-0.9, first=64
                 )
                 for letter, sigma in (("a", 1.0), ("b", 0.1), ("c", 0.001))
             },

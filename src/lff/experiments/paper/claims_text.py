@@ -38,18 +38,14 @@ EXPERIMENTS = (
         grid=Training(laptop=CHEETAH, paper=CHEETAH, then=kernel_after),
         metrics=(RETURN, TAIL, FREQUENCY),
         sentences={
-            f"C-freq/{metric.title.split()[0]}{suffix}: "
-            f"After training, LFF's {metric.title} is below the MLP's"
-            f"{' on normalised observations' if suffix else ''}.": Better(
+            f"C-freq/{metric.title.split()[0]}{suffix}: After training, LFF's {metric.title} is "
+            f"below the MLP's{' on normalised observations' if suffix else ''}.": Better(
                 f"LFF{suffix}", than=f"MLP{suffix}", metric=metric, statistic="last"
             )
             for metric in (TAIL, FREQUENCY)
             for suffix in ("", ", normalised")
         },
-        panels=(
-            Panel(TAIL, kind="bars"),
-            Panel(FREQUENCY, kind="bars"),
-        ),
+        panels=(Panel(TAIL, kind="bars"), Panel(FREQUENCY, kind="bars")),
         notes="The empirical kernel of the first critic on the last points of the replay. Tail: "
         "share of its trace beyond sixteen eigenvalues.",
     ),
@@ -72,9 +68,8 @@ EXPERIMENTS = (
                 )
                 for rate in RATES
             },
-            "C-rate/best: "
-            "LFF at the middle rate is better than the MLP at the largest one: tuning the "
-            "MLP's rate does not close the gap.": Better(
+            "C-rate/best: LFF at the middle rate is better than the MLP at the largest one: tuning "
+            "the MLP's rate does not close the gap.": Better(
                 "LFF, rate 0.0003", than="MLP, rate 0.001"
             ),
         },

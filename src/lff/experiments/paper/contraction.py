@@ -47,15 +47,15 @@ EXPERIMENTS = (
             "THM-1c: So does the update with the maximum over actions.": InSeeds(
                 BOUND, metric=GROWTH, below=1.0, share=1.0
             ),
-            "THM-1d: "
-            "A small learning rate is not enough: at σ = 0.01 the condition fails on "
-            "every MDP.": InSeeds(SMALL, metric=COUPLING, above=1.0, share=1.0),
+            "THM-1d: A small learning rate is not enough: at σ = 0.01 the condition fails on every "
+            "MDP.": InSeeds(SMALL, metric=COUPLING, above=1.0, share=1.0),
             "THM-1e: At σ = 0.01 the update with the maximum is no contraction.": InSeeds(
                 SMALL, metric=GROWTH, above=1.0, share=0.9
             ),
-            "THM-1f: "
-            "The bound is within a factor of two of the least σ that fulfils the "
-            "condition.": InSeeds(BOUND, metric=OVER_LEAST, below=2.0, share=1.0),
+            "THM-1f: The bound is within a factor of "
+            "two of the least σ that fulfils the condition.": InSeeds(
+                BOUND, metric=OVER_LEAST, below=2.0, share=1.0
+            ),
         },
         panels=(
             Panel(COUPLING, kind="bars", log=True, line=1.0, line_label="at most 1 asked"),

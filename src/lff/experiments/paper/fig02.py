@@ -68,9 +68,8 @@ EXPERIMENTS = (
         ),
         metrics=(ERROR, TARGETS),
         sentences={
-            "C-2a: "
-            "After equal training LFF is nearer to the true Q than the MLP, with the "
-            "paper's noise.": Better(LFF, than="MLP", metric=ERROR, statistic="last", tasks=PAPERS),
+            "C-2a: After equal training LFF is nearer to the true Q than the MLP, with the paper's "
+            "noise.": Better(LFF, than="MLP", metric=ERROR, statistic="last", tasks=PAPERS),
             "C-2b: The same for each noise that is shorter than the ridge.": Better(
                 LFF, than="MLP", metric=ERROR, statistic="last", tasks=SHORT
             ),
@@ -78,11 +77,7 @@ EXPERIMENTS = (
                 LFF, than="MLP", metric=ERROR, statistic="min", tasks=PAPERS
             ),
             "C-2d: After equal training LFF is nearer than an MLP with weight decay.": Better(
-                LFF,
-                than="MLP, weight decay",
-                metric=ERROR,
-                statistic="last",
-                tasks=PAPERS,
+                LFF, than="MLP, weight decay", metric=ERROR, statistic="last", tasks=PAPERS
             ),
             "C-2e: "
             "Straight lines in place of waves do as well, within 20 % of LFF's error.": AsGood(
@@ -91,9 +86,8 @@ EXPERIMENTS = (
             "C-2f: A larger σ fits more of the noise: σ=0.01 is nearer than σ=1.": Better(
                 LFF, than="LFF σ=1", metric=ERROR, statistic="last", tasks=SHORT
             ),
-            "C-2g: "
-            "Noise as long as the signal is kept: half of its variance and more is in "
-            "LFF's error, even at its best step.": InSeeds(
+            "C-2g: Noise as long as the signal is kept: half of its variance and more is in LFF's "
+            "error, even at its best step.": InSeeds(
                 LFF,
                 metric=ERROR,
                 statistic="min",
@@ -107,9 +101,8 @@ EXPERIMENTS = (
             "C-2i: On the maze too LFF is nearer than the MLP after equal training.": Better(
                 LFF, than="MLP", metric=ERROR, statistic="last", tasks=MAZES
             ),
-            "C-2j: "
-            "On the maze, whose Q* has edges, σ=1 is nearer than σ=0.01, each at its "
-            "best step.": Better("LFF σ=1", than=LFF, metric=ERROR, statistic="min", tasks=MAZES),
+            "C-2j: On the maze, whose Q* has edges, σ=1 is nearer than σ=0.01, each at its best "
+            "step.": Better("LFF σ=1", than=LFF, metric=ERROR, statistic="min", tasks=MAZES),
         },
         panels=(
             Panel(SURFACE, kind="grid"),

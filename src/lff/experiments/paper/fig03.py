@@ -55,7 +55,7 @@ EXPERIMENTS = (
             "C-3a: "
             "Lemma 1 is within 2 standard deviations of ten networks at 95 % of angles.": InSeeds(
                 NETWORKS, metric=INSIDE, above=0.9499, share=0.9
-            ),
+            )
         },
         panels=(Panel(KERNEL, x="angle, degrees"),),
         notes="Ten groups of ten networks; the curve shows one network of each group and the "
@@ -82,9 +82,8 @@ EXPERIMENTS = (
             "C-3c3: A larger σ lowers the eigenvalue at k = 1.": Monotone(
                 NAMES, metric=FIRST, direction="falls", share=1.0
             ),
-            "C-3c4: "
-            "The σ that reaches the highest frequency grows as the number of points: "
-            "that it takes 100 to 1,000 says how many points there are.": SlopeIs(
+            "C-3c4: The σ that reaches the highest frequency grows as the number of points: that "
+            "it takes 100 to 1,000 says how many points there are.": SlopeIs(
                 NEEDED, metric=REACHES, low=0.9, high=1.1
             ),
         },

@@ -52,10 +52,7 @@ EXPERIMENTS = (
         metrics=(EIGENVALUE, TAIL),
         sentences={
             "C-4a: A larger σ raises the eigenvalues of high frequencies (k = 16).": Monotone(
-                tuple(LEFT)[1:],
-                metric=TAIL,
-                direction="rises",
-                share=1.0,
+                tuple(LEFT)[1:], metric=TAIL, direction="rises", share=1.0
             ),
             "C-4b: At σ = 0.1 the MLP still has more at k = 16.": Better(
                 MLP, than=name_of(0.1), metric=TAIL
@@ -84,16 +81,11 @@ EXPERIMENTS = (
             **{
                 f"C-4{letter}: "
                 f"At σ = {sigma:g} every eigenvalue is within a factor of 3 of the limit.": InSeeds(
-                    name_of(sigma),
-                    metric=FACTOR,
-                    statistic="max",
-                    below=3.0,
-                    share=0.8,
+                    name_of(sigma), metric=FACTOR, statistic="max", below=3.0, share=0.8
                 )
                 for letter, sigma in (("e", 0.1), ("f", 1.0))
             },
-            "C-4g: "
-            "At σ = 0.01 the networks stay above the limit, by 3 or more at the highest "
+            "C-4g: At σ = 0.01 the networks stay above the limit, by 3 or more at the highest "
             "frequency.": InSeeds(name_of(0.01), metric=OVER, above=3.0, share=0.8),
         },
         panels=(

@@ -147,14 +147,9 @@ EXPERIMENTS = (
         grid=Training(laptop=(CHEETAH, WALKER), steps=30_000),
         metrics=(RETURN,),
         sentences={
-            f"C-5f/{where}: "
-            f"With spectral normalisation in {where} the return ends below a fifth of the "
-            "MLP's.": InSeeds(
-                f"MLP, spectral norm in {where}",
-                metric=RETURN,
-                than="MLP",
-                below=0.2,
-                share=0.8,
+            f"C-5f/{where}: With spectral normalisation in {where} the return ends below a fifth "
+            "of the MLP's.": InSeeds(
+                f"MLP, spectral norm in {where}", metric=RETURN, than="MLP", below=0.2, share=0.8
             )
             for where in ("critics", "both")
         },

@@ -82,7 +82,7 @@ EXPERIMENTS = (
         grid=Training(),
         metrics=(RETURN, *Q_VALUES),
         sentences={
-            "C-6c: Weight decay of 1e-4 hurts the CNN.": Better("CNN", than="CNN + weight decay"),
+            "C-6c: Weight decay of 1e-4 hurts the CNN.": Better("CNN", than="CNN + weight decay")
         },
         panels=(Panel(RETURN),),
         notes=SMALL,
@@ -91,22 +91,13 @@ EXPERIMENTS = (
         name="fig6-offline",
         title="Does LFF fit Q from pixels better, on one fixed set of images?",
         source="not in the paper: Figure 6 without the variance of exploration",
-        arms={
-            "CNN": baseline(net="cnn"),
-            "LFF": ours(),
-            "CNN, vanilla": rival(net="cnn-vanilla"),
-        },
+        arms={"CNN": baseline(net="cnn"), "LFF": ours(), "CNN, vanilla": rival(net="cnn-vanilla")},
         grid=Each(regression, {f"noise {noise:g}": {"noise": noise} for noise in (0.0, 1.0)}),
         metrics=(TEST, TRAIN),
         sentences={
-            f"C-6d/noise {noise:g}: "
-            f"LFF ends nearer to held-out returns than the CNN of equal size, noise of "
-            f"{noise:g} standard deviations on the targets.": Better(
-                "LFF",
-                than="CNN",
-                metric=TEST,
-                statistic="last",
-                tasks=(f"noise {noise:g}",),
+            f"C-6d/noise {noise:g}: LFF ends nearer to held-out returns than the CNN of equal "
+            f"size, noise of {noise:g} standard deviations on the targets.": Better(
+                "LFF", than="CNN", metric=TEST, statistic="last", tasks=(f"noise {noise:g}",)
             )
             for noise in (0.0, 1.0)
         },
@@ -133,10 +124,7 @@ EXPERIMENTS = (
                 "LFF σ=0.1", than="LFF σ=0.01", metric=B_STD, statistic="last"
             ),
         },
-        panels=(
-            Panel(B_STD, log=True),
-            Panel(BINS, kind="histogram"),
-        ),
+        panels=(Panel(B_STD, log=True), Panel(BINS, kind="histogram")),
         notes=SMALL,
     ),
 )

@@ -35,22 +35,13 @@ EXPERIMENTS = (
         ),
         metrics=(RETURN, Q_MAX, Q_BIAS),
         sentences={
-            "C-8a: "
-            "Without a target network the MLP diverges: |Q| passes ten times what the "
+            "C-8a: Without a target network the MLP diverges: |Q| passes ten times what the "
             "rewards can give.": InSeeds(
-                "MLP, no target",
-                metric=Q_MAX,
-                statistic="max",
-                above=10 * BOUND,
-                share=2 / 3,
+                "MLP, no target", metric=Q_MAX, statistic="max", above=10 * BOUND, share=2 / 3
             ),
             "C-8b: "
             "Without a target network LFF's |Q| stays within what the rewards can give.": InSeeds(
-                "LFF, no target",
-                metric=Q_MAX,
-                statistic="max",
-                below=BOUND,
-                share=2 / 3,
+                "LFF, no target", metric=Q_MAX, statistic="max", below=BOUND, share=2 / 3
             ),
             "C-8c: Without a target network LFF learns better than the MLP.": Better(
                 "LFF, no target", than="MLP, no target"
@@ -62,14 +53,12 @@ EXPERIMENTS = (
             "It takes the waves: LFF beats the linear control, both without a target.": Better(
                 "LFF, no target", than="linear control, no target"
             ),
-            "C-8f: "
-            "LFF is special: it beats an MLP with layer normalisation, both without a "
-            "target.": Better("LFF, no target", than="MLP + layer norm, no target"),
+            "C-8f: LFF is special: it beats an "
+            "MLP with layer normalisation, both without a target.": Better(
+                "LFF, no target", than="MLP + layer norm, no target"
+            ),
         },
-        panels=(
-            Panel(RETURN),
-            Panel(Q_MAX, log=True, line=BOUND, line_label="1/(1-γ)"),
-        ),
+        panels=(Panel(RETURN), Panel(Q_MAX, log=True, line=BOUND, line_label="1/(1-γ)")),
         notes="The paper has no layer-normalised MLP and no linear control; they ask whether it is "
         "the Fourier features. At laptop scale: networks of 128, 24,000 steps.",
     ),

@@ -54,9 +54,8 @@ EXPERIMENTS = (
         grid=Training(laptop=TASKS[:1], paper=PAPER),
         metrics=(RETURN,),
         sentences={
-            f"C-9b/{actor:g}-{critic:g}: "
-            f"σ={actor:g} in the actor and {critic:g} in the critics beats {critic:g} in "
-            "both.": Better(
+            f"C-9b/{actor:g}-{critic:g}: σ={actor:g} in the actor and {critic:g} in the critics "
+            f"beats {critic:g} in both.": Better(
                 f"σ={actor:g} in actor, {critic:g} in critics",
                 than=f"σ={critic:g} in actor, {critic:g} in critics",
             )

@@ -75,9 +75,7 @@ EXPERIMENTS = (
         metrics=(RETURN,),
         sentences={
             "C-11e: LFF's gain over the MLP, relative to the MLP, is larger in SAC than in "
-            "PPO.": LargerGain(
-                "SAC LFF", than="SAC MLP", other_arm="PPO LFF", other_than="PPO MLP"
-            ),
+            "PPO.": LargerGain("SAC LFF", than="SAC MLP", other_arm="PPO LFF", other_than="PPO MLP")
         },
         panels=(Panel(RETURN),),
         notes=f"PPO's runs are those of Figure 11. SAC runs for {SAC_STEPS:,} steps at laptop "

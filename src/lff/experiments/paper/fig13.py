@@ -98,9 +98,10 @@ EXPERIMENTS = (
             LARGEST_GREW,
         ),
         sentences={
-            "C-13a: "
-            "At the largest T an MLP's Q ends more than half an order of magnitude above "
-            "Q*.": InSeeds("MLP", metric=OFF, above=0.5, share=0.8, tasks=MOST),
+            "C-13a: At the largest T an MLP's Q ends "
+            "more than half an order of magnitude above Q*.": InSeeds(
+                "MLP", metric=OFF, above=0.5, share=0.8, tasks=MOST
+            ),
             "C-13b: "
             "At the largest T the Q of LFF stays within 0.3 of an order of magnitude.": InSeeds(
                 LFF, metric=OFF, below=0.3, share=0.8, tasks=MOST
@@ -124,17 +125,15 @@ EXPERIMENTS = (
             "C-13e: Where an MLP's Q grows beyond Q*, its return falls.": Correlates(
                 "MLP", metric=OFF, other=RETURN, below=-0.5, tasks=MOST
             ),
-            "C-13f: "
-            "An MLP's effective rank does not drop by more than 5 % from the second to "
-            "the last fifth of training.": InSeeds(
+            "C-13f: An MLP's effective rank does not drop by more than 5 % from the second to the "
+            "last fifth of training.": InSeeds(
                 "MLP", metric=RANK_KEPT, above=0.95, share=0.8, tasks=MOST
             ),
             "C-13g: LFF has a lower effective rank than an MLP.": Better(
                 LFF, than="MLP", metric=RANK, statistic="last", sign=-1
             ),
-            "C-13h: "
-            "An MLP's largest singular value more than doubles from the second to the "
-            "last fifth of training.": InSeeds(
+            "C-13h: An MLP's largest singular value more than doubles from the second to the last "
+            "fifth of training.": InSeeds(
                 "MLP", metric=LARGEST_GREW, above=2.0, share=0.8, tasks=MOST
             ),
             "C-13i: That of LFF does not.": InSeeds(
@@ -144,35 +143,22 @@ EXPERIMENTS = (
                 f"C-13j{'' if width == WIDTHS[0] else ' wide'}: "
                 f"The smallest singular value is zero at width {width}"
                 + ("." if width == WIDTHS[0] else ", where it must be: 205 cells."): InSeeds(
-                    "MLP",
-                    metric=SMALLEST,
-                    below=1e-6,
-                    share=0.8,
-                    tasks=at(width),
+                    "MLP", metric=SMALLEST, below=1e-6, share=0.8, tasks=at(width)
                 )
                 for width in WIDTHS
             },
             "C-13k: The penalty σ_max² - σ_min² has the gradient of σ_max² at width 64.": InSeeds(
-                "MLP",
-                metric=PENALTIES,
-                below=1e-3,
-                share=0.8,
-                tasks=at(WIDTHS[0]),
+                "MLP", metric=PENALTIES, below=1e-3, share=0.8, tasks=at(WIDTHS[0])
             ),
             "C-13l: Ours: the linear control is nearer to Q* than an MLP, too.": Better(
                 LINEAR, than="MLP", metric=ERROR, statistic="last", tasks=MOST
             ),
             "C-13m: Ours: so is an MLP with layer norm.": Better(
-                "MLP + layer norm",
-                than="MLP",
-                metric=ERROR,
-                statistic="last",
-                tasks=MOST,
+                "MLP + layer norm", than="MLP", metric=ERROR, statistic="last", tasks=MOST
             ),
             **{
-                f"C-13n/{short}: "
-                f"Ours: with T of 50 and more, Q of {arm} ends near Q* (squared error "
-                "below 100) in four of five runs.": InSeeds(
+                f"C-13n/{short}: Ours: with T of 50 and more, Q of {arm} ends near Q* (squared "
+                "error below 100) in four of five runs.": InSeeds(
                     arm,
                     metric=ERROR,
                     below=100.0,

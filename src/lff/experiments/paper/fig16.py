@@ -88,10 +88,7 @@ BOOTSTRAPPED = Experiment(
             LARGE, metric=RETURN, above=0.9, share=0.8
         ),
     },
-    panels=(
-        Panel(ERROR, log=True, x="iteration"),
-        Panel(RETURN, x="iteration"),
-    ),
+    panels=(Panel(ERROR, log=True, x="iteration"), Panel(RETURN, x="iteration")),
     notes="Five mazes, one network each; 100 iterations of 100 gradient steps over all states and "
     "actions with expected targets, batches of 512, Adam at 1e-3. Return: 0 for the uniform "
     "policy, 1 for the optimal one, episodes from any free cell.",

@@ -29,10 +29,7 @@ EXPERIMENTS = (
             **{
                 f"C-17b/{role}: "
                 f"Where B of the {role} ends does not depend on σ: 0.001 against 0.003.": AsGood(
-                    "LFF σ=0.001",
-                    than="LFF σ=0.003",
-                    metric=metric,
-                    statistic="last",
+                    "LFF σ=0.001", than="LFF σ=0.003", metric=metric, statistic="last"
                 )
                 for role, metric in ROLES.items()
             },

@@ -88,8 +88,7 @@ EXPERIMENTS = (
         grid=Each(lazy_job, {"circle": {}}),
         metrics=(PREDICTED, OWN),
         sentences={
-            "LEM-2a: "
-            "At width 4096 Lemma 2 with Lemma 1's kernel is within 5 % until the loss has "
+            "LEM-2a: At width 4096 Lemma 2 with Lemma 1's kernel is within 5 % until the loss has "
             "fallen by 90 %.": InSeeds(NET, metric=PREDICTED, below=0.05, share=0.9),
             "LEM-2b: The error shrinks with width.": SlopeIs(NET, metric=PREDICTED, high=-0.2),
             "LEM-2c: With the network's own kernel it shrinks faster: as 1/√m or more.": SlopeIs(
@@ -113,21 +112,13 @@ EXPERIMENTS = (
         sentences={
             **{
                 f"LEM-3{letter}: Waves are eigenvectors, to {below:g}: {name}.": InSeeds(
-                    name,
-                    metric=RESIDUAL,
-                    below=below,
-                    statistic="max",
-                    share=1.0,
+                    name, metric=RESIDUAL, below=below, statistic="max", share=1.0
                 )
                 for letter, name, below in zip("abc", FITS, PRECISION, strict=True)
             },
             **{
                 f"LEM-3{letter}: Waves are not: {name}.": InSeeds(
-                    name,
-                    metric=RESIDUAL,
-                    above=0.01,
-                    statistic="last",
-                    share=1.0,
+                    name, metric=RESIDUAL, above=0.01, statistic="last", share=1.0
                 )
                 for letter, name in zip("de", FAILS, strict=True)
             },

@@ -39,7 +39,7 @@ def main() -> None:
     env.close()
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / FILE).unlink(missing_ok=True)
-    write_sheet(arguments.out, agent, replay, seed=0)
+    write_sheet(arguments.out, agent.preview(replay, torch.Generator().manual_seed(0)))
     print("figure:", arguments.out / FILE)
 
 

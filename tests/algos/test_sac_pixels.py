@@ -9,8 +9,8 @@ import torch
 from lff import audit
 from lff.algos import PixelSACConfig, PolyakTarget, SACConfig, Spaces
 from lff.algos.base import Exploration
+from lff.algos.entropy import split_head, squash
 from lff.algos.sac_pixels import CRITICS
-from lff.algos.squashed import split_head, squash
 from lff.core import BadInputError
 from lff.data import NoAugmentation, RandomCrop
 from lff.nn import Conv1x1, Fourier2d, NoFront, PixelEncoderConfig

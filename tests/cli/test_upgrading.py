@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from lff.algos import ALGORITHMS
-from lff.cli.fields import parse_fields
-from lff.cli.train import _flags, compiled, flagged_config
+from lff.cli.train import _flags, compiled, flagged_config, parse_fields
 from lff.core.config import to_dict
 from lff.core.errors import BadInputError
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lff.core import BadInputError, BadTypeError, digest, from_dict, from_json, to_dict, to_json
-from lff.core.registry import Registry
+from lff.core.config import Registry
 from lff.nn import (
     FFN,
     AnyFront,

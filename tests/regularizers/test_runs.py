@@ -16,7 +16,7 @@ from lff.regularizers import (
 )
 from lff.store import load_latest
 from lff.training import train
-from lff.training.arrays import to_tensors
+from lff.training.loop import to_tensors
 from tests.regularizers.agents import same
 from tests.training.runs import NET, small
 

@@ -10,7 +10,7 @@ from lff.envs import make
 from lff.envs.gym import Adapter
 from lff.store import RunDir
 from lff.training import train
-from lff.training.reference import reference_returns
+from lff.training.evaluate import reference_returns
 from tests.training.runs import small
 
 

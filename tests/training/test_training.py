@@ -18,13 +18,13 @@ from lff.nn import Fourier, MLPTrunk, NetConfig
 from lff.regularizers import FunctionalRegularization
 from lff.store import RunDir, load_latest, read_rows
 from lff.training import RunConfig, train, worth_compiling
-from lff.training.arrays import to_tensors
 from lff.training.diagnostics import (
     BATCH_SIZE,
     DivergenceWatch,
     _histogram,
     network_metrics,
 )
+from lff.training.loop import to_tensors
 from lff.training.networks import NetName
 from lff.training.presets import PresetName, preset
 from tests.training.runs import NET, small

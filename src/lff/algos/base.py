@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from lff.algos.moments import Moments
 from lff.algos.trained import Trained
+from lff.core.config import Registry
 from lff.core.errors import BadInputError
-from lff.core.registry import Registry
 from lff.data import Memory
 from lff.data.rollout import Rollout
 from lff.nn import Network

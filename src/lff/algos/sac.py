@@ -43,11 +43,17 @@ from lff.algos.base import (
     Spaces,
     check_vectors,
 )
+from lff.algos.entropy import (
+    LOG_STD_MAX,
+    LOG_STD_MIN,
+    FixedAlpha,
+    LearnedAlpha,
+    Temperature,
+    split_head,
+    squash,
+)
 from lff.algos.moments import Moments
-from lff.algos.off_policy import OffPolicyConfig
-from lff.algos.squashed import LOG_STD_MAX, LOG_STD_MIN, split_head, squash
-from lff.algos.target import NoTarget, Polyak, PolyakTarget, shared_copy
-from lff.algos.temperature import FixedAlpha, LearnedAlpha, Temperature
+from lff.algos.off_policy import NoTarget, OffPolicyConfig, Polyak, PolyakTarget, shared_copy
 from lff.algos.trained import Trained, update_masks
 from lff.core.checks import Interval
 from lff.data import Batch

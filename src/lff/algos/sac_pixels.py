@@ -22,8 +22,8 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from lff.algos.base import Probe, Spaces
+from lff.algos.off_policy import Polyak, PolyakTarget
 from lff.algos.sac import SAC, SACConfig
-from lff.algos.target import Polyak, PolyakTarget
 from lff.core.errors import BadInputError
 from lff.data import Augmentation, Batch, FrameReplay, Memory, NoAugmentation, augment
 from lff.nn import LearnedFourierFeatures2d, PixelCritic, PixelEncoderConfig, pixel_actor

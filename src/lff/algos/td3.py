@@ -34,8 +34,7 @@ from lff.algos.base import (
     check_vectors,
 )
 from lff.algos.moments import Moments
-from lff.algos.off_policy import OffPolicyConfig
-from lff.algos.target import NoTarget, Polyak, PolyakTarget, shared_copy
+from lff.algos.off_policy import NoTarget, OffPolicyConfig, Polyak, PolyakTarget, shared_copy
 from lff.algos.trained import Trained, update_masks
 from lff.core.checks import Scale, Size
 from lff.core.errors import BadInputError

@@ -14,12 +14,10 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from lff.algos import ALGORITHMS, NoTarget, PolyakTarget
-from lff.cli.fields import parse_fields
 from lff.cli.progress import progress
 from lff.cli.show import print_networks, print_summary
-from lff.core.config import TYPE_KEY, from_dict, parse_part, parse_values, to_dict
+from lff.core.config import TYPE_KEY, from_dict, parse_part, parse_values, tag_of, to_dict
 from lff.core.errors import BadInputError
-from lff.core.registry import tag_of
 from lff.envs import has_pixels
 from lff.regularizers import REGULARIZERS
 from lff.store import RunDir
@@ -253,3 +251,37 @@ def _why_eager(config: RunConfig) -> str:
     if not worth_compiling(config):
         return TOO_SHORT
     return "as asked" if find_compiler() else NO_COMPILER
+
+
+FLAT = ("algo", "schedule", "compute")
+"""Parts of a run whose fields are flags without a prefix."""
+
+
+def parse_fields(config: RunConfig, args: Sequence[str], *, prog: str) -> RunConfig:
+    """Return the config with the values of these flags.
+
+    Fields of the run, the algorithm, the schedule and the compute part have one flat name each;
+    networks and other nested parts keep their path (``--critic.front.sigma``).  The class of a
+    part is fixed by the config, so that its fields are flags, not subcommands.
+    """
+    if not args:
+        return config
+    flat = tyro.conf.arg(name="")
+    kinds: list[tuple[str, Any]] = [
+        (name, Annotated[type(getattr(config, name)), flat]) for name in FLAT
+    ]
+    kinds.append(("env", tyro.conf.Suppress[str]))  # an option of the first phase
+    if config.view is not None:
+        kinds.append(("view", type(config.view)))
+    fields = dataclasses.make_dataclass(
+        "Fields", kinds, bases=(RunConfig,), frozen=True, kw_only=True
+    )
+    values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+    parsed = tyro.cli(
+        tyro.conf.AvoidSubcommands[fields],  # type: ignore[valid-type,misc]
+        prog=prog,
+        description=f"Every field of {prog}, beside the options that {prog} --help lists.",
+        args=args,
+        default=fields(**values),
+    )
+    return RunConfig(**{name: getattr(parsed, name) for name in values})

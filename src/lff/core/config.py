@@ -1,7 +1,7 @@
 """Frozen dataclasses as data: to_dict, from_dict and a digest that is stable across machines.
 
 A config is written as a JSON object whose ``"type"`` is the tag of its class, so that a field which
-is a union of configs, or takes any class of a :class:`~lff.core.registry.Registry`, can be read
+is a union of configs, or takes any class of a :class:`~lff.core.config.Registry`, can be read
 back without guessing, and renaming a class changes nothing on disk:
 
     >>> from lff.nn import Fourier, MLPTrunk, NetConfig
@@ -14,15 +14,77 @@ back without guessing, and renaming a class changes nothing on disk:
 
 import dataclasses
 import hashlib
+import importlib
 import json
 import types
 import typing
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar, overload
 
 from lff.core.checks import check_number, field_hints, nearest
 from lff.core.errors import BadInputError, BadTypeError
-from lff.core.registry import Registry, tag_of
+
+
+def tag_of(cls: type) -> str:
+    """Return the name of a class on disk: its own ``tag``, or ``package.module:Class``."""
+    tag = cls.__dict__.get("tag")
+    if isinstance(tag, str):
+        return tag
+    if cls.__module__.partition(".")[0] == "lff":
+        return cls.__name__
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+class Registry:
+    """Classes by tag, imported on demand."""
+
+    def __init__(self, what: str, homes: Mapping[str, str]) -> None:
+        """Map tags to ``"module:Class"``; ``what`` names the entries in error messages."""
+        self.what = what
+        self._homes = dict(homes)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __contains__(self, tag: object) -> bool:
+        return tag in self._homes
+
+    def __getitem__(self, tag: str) -> Any:
+        """Return one of our classes."""
+        if tag not in self._homes:
+            known = [*self._homes]
+            raise BadInputError(self.what, tag, f"one of {', '.join(known)}", nearest(tag, known))
+        module, _, name = self._homes[tag].partition(":")
+        return getattr(importlib.import_module(module), name)
+
+    def find(self, tag: Any, *, trust: Collection[str] = ()) -> Any:
+        """Return the class of a tag; a user's only if its package is among ``trust``.
+
+        ``trust`` comes from the command line alone: a stored file must not be able to import code.
+        """
+        if isinstance(tag, str) and ":" in tag:
+            return import_class(self.what, tag, trust=trust)
+        return self[tag]
+
+
+def import_class(what: str, path: str, *, trust: Collection[str]) -> Any:
+    """Return the class at ``package.module:Class`` if the package, or the module, is trusted."""
+    module, _, name = path.partition(":")
+    package = module.partition(".")[0]
+    if package not in trust and module not in trust:
+        remedy = f"if you trust that package, add --trust {package}"
+        raise BadInputError(what, path, "one of ours, or from a package you trust", remedy)
+    try:
+        found: Any = importlib.import_module(module)
+    except ImportError as error:
+        remedy = f"install it or put it on PYTHONPATH: {error}"
+        raise BadInputError(what, path, "importable", remedy) from None
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if not isinstance(found, type):
+        raise BadInputError(what, path, f"a class of {module}", "check its name")
+    return found
+
 
 T = TypeVar("T")
 TYPE_KEY = "type"

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from lff.core.config import tag_of
 from lff.core.errors import BadInputError, RunError
-from lff.core.registry import tag_of
 from lff.experiments.registry import find_experiment
 from lff.experiments.results import (
     RESULTS,

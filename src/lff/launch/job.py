@@ -9,8 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from lff.core.config import TYPE_KEY, from_dict, to_dict
-from lff.core.registry import Registry
+from lff.core.config import TYPE_KEY, Registry, from_dict, to_dict
 
 Report = Callable[[float, str], None]
 """Takes a job's progress, from 0 to 1, and a short text beside it."""

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from lff.core.checks import Config
-from lff.core.registry import Registry
+from lff.core.config import Registry
 
 FRONTS = Registry(
     "front",

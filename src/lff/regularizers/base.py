@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lff.core.checks import Config
-from lff.core.registry import Registry
+from lff.core.config import Registry
 from lff.nn import BasisLayer, Ensemble, Network, PixelCritic, PixelHead
 from lff.nn.ensemble import NONLINEARITIES, StackedLinear
 from lff.nn.sine import SineCosine

@@ -22,7 +22,7 @@ from lff.envs import make
 from lff.store import Checkpoint, RunDir, SegmentRef, SegmentStore, find_refs, find_run, load_latest
 from lff.store import load as load_checkpoint
 from lff.training import RunConfig
-from lff.training.arrays import to_tensors
+from lff.training.loop import to_tensors
 
 AGENT = "agent/"
 """How the names of the agent's tensors begin in a checkpoint."""

@@ -21,12 +21,6 @@ from lff.core.errors import BadInputError, BadTypeError
 if TYPE_CHECKING:  # the compiler takes seconds to import: only who compiles waits for them
     from torch._dynamo.types import GuardFilterEntry
 
-    from lff.training.run import RunConfig
-
-FEWEST_UPDATES = {"replay": 8_000, "rollout": 20_000}
-"""Compiling costs about half a minute.  It saves some 6 ms an update of SAC at widths 128 and 256,
-2 ms of PPO: below these counts that is not surely amortized."""
-
 CACHE = "TORCHINDUCTOR_CACHE_DIR"
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -43,17 +37,6 @@ def check_compiler() -> None:
     if find_compiler() is None:
         remedy = "install g++, or use --compile off"
         raise BadInputError("compile", "graph", "possible: there is no C++ compiler", remedy)
-
-
-def worth_compiling(config: "RunConfig") -> bool:
-    """Return whether a run has enough updates to amortize compilation."""
-    algo: Any = config.algo
-    if algo.learns_from == "replay":
-        steps = (config.steps - algo.warmup_steps) // config.action_repeat
-        return bool(steps * algo.updates_per_step >= FEWEST_UPDATES["replay"])
-    rollouts = config.steps // config.action_repeat // algo.rollout_steps
-    updates = rollouts * algo.epochs * -(-algo.rollout_steps // algo.batch_size)
-    return bool(updates >= FEWEST_UPDATES["rollout"])
 
 
 def compile_update(update: Callable[Arguments, Result]) -> Callable[Arguments, Result]:

@@ -1,14 +1,11 @@
 """The first observations of a run from pixels as one image, so that a wrong camera is noticed."""
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import torch
 
-from lff.algos.base import Agent
-from lff.core.seeding import stream_seed
 from lff.store import write_bytes
 
 FILE = "contact_sheet.png"
@@ -20,17 +17,14 @@ LEAST_SIDE = 96
 """Smaller images are enlarged by a whole factor."""
 
 
-def write_sheet(folder: Path, agent: Agent, memory: Any, *, seed: int) -> None:
-    """Write the sheet into the run directory, once; draws come from a stream of its own."""
+def write_sheet(folder: Path, rows: Mapping[str, list[np.ndarray]]) -> None:
+    """Write rows of images (:meth:`Agent.preview`) into the run directory, once."""
     path = folder / FILE
     if not path.exists():
-        generator = torch.Generator().manual_seed(stream_seed(seed, "contact sheet"))
-        rows = agent.preview(memory, generator)
-        if rows:
-            write_bytes(path, draw_sheet(rows))
+        write_bytes(path, draw_sheet(rows))
 
 
-def draw_sheet(rows: dict[str, list[np.ndarray]]) -> bytes:
+def draw_sheet(rows: Mapping[str, list[np.ndarray]]) -> bytes:
     """Return a PNG with a titled row for each name."""
     from PIL import Image, ImageDraw
 

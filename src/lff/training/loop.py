@@ -4,9 +4,12 @@ A loop takes steps; how it learns from them is the subclass's affair.  Resume is
 checkpoint holds everything that the next step depends on.
 """
 
+import math
+import signal
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,18 +18,16 @@ import torch
 from torch import Tensor
 
 from lff.algos.base import Agent
-from lff.core.errors import InterruptedRunError, NonFiniteError
+from lff.core.errors import BadTypeError, InterruptedRunError, NonFiniteError
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs.base import Env, Reusable
 from lff.store import Checkpoint, RunDir
-from lff.training.arrays import to_arrays, to_tensors
 from lff.training.diagnostics import first_bad_tensor
-from lff.training.evaluate import MakeEnv, evaluate
-from lff.training.reference import write_reference
-from lff.training.signals import catch_signals
+from lff.training.evaluate import MakeEnv, evaluate, write_reference
 
 if TYPE_CHECKING:
     from lff.training.run import RunConfig
+
 
 LARGEST = float(np.finfo(np.float32).max)
 """Anything above is an infinity in float32."""
@@ -232,3 +233,71 @@ class Loop(ABC):
 def crossed(before: int, now: int, every: int) -> bool:
     """Return whether a multiple of ``every`` lies above ``before`` and not above ``now``."""
     return before // every < now // every
+
+
+PATIENCE = 1.0
+"""Seconds in which a second signal is taken for the first one's echo."""
+
+
+@contextmanager
+def catch_signals(interrupt: Callable[[], None], step: Callable[[], int]) -> Iterator[None]:
+    """Call ``interrupt`` on SIGINT and SIGTERM; ``step`` says where the run stands.
+
+    A second signal, a while after the first, stops at once: what came after the last checkpoint
+    will be done again.
+    """
+    first = math.inf
+    at_once = False
+
+    def stop(*_: object) -> None:
+        nonlocal first, at_once
+        first = min(first, time.monotonic())
+        interrupt()
+        if time.monotonic() - first > PATIENCE:
+            at_once = True
+            raise KeyboardInterrupt
+
+    try:
+        old = {s: signal.signal(s, stop) for s in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:  # not the main thread: somebody else handles signals
+        yield
+        return
+    try:
+        yield
+    except BaseException as error:
+        if at_once:  # whatever became of the KeyboardInterrupt on its way
+            raise InterruptedRunError(
+                f"stopped at once at step {step():,}, without a checkpoint; run the same command "
+                "to go on from the last one"
+            ) from error
+        raise
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+def to_arrays(values: Mapping[str, Tensor | np.ndarray]) -> dict[str, np.ndarray]:
+    """Return tensors as arrays, from any device; arrays stay as they are."""
+    return {name: _array(name, value) for name, value in values.items()}
+
+
+def part(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    """Return the arrays whose names begin with ``prefix``, without it."""
+    return {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+
+
+def to_tensors(arrays: Mapping[str, np.ndarray], prefix: str = "") -> dict[str, Tensor]:
+    """Return the arrays whose names begin with ``prefix`` as tensors, without it."""
+    return {name: torch.from_numpy(array) for name, array in part(arrays, prefix).items()}
+
+
+def _array(name: str, value: Tensor | np.ndarray) -> np.ndarray:
+    if not isinstance(value, Tensor):
+        return value
+    try:
+        array: np.ndarray = value.numpy(force=True)
+    except TypeError:
+        kind = f"{value.dtype} ({value.layout})"
+        constraint = "dense, of a dtype that numpy has"
+        raise BadTypeError(name, kind, constraint, "convert it, say with .to()") from None
+    return array

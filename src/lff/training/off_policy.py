@@ -17,12 +17,11 @@ from lff.algos.base import OffPolicy, OffPolicyAgent, Spaces
 from lff.core.seeding import env_seed
 from lff.envs.base import Env, Obs
 from lff.store import Checkpoint, SegmentRef
-from lff.training.arrays import part
 from lff.training.compile import compile_update
 from lff.training.contact_sheet import SHEET_AT, write_sheet
 from lff.training.diagnostics import BATCH_SIZE, IMAGES, DivergenceWatch, network_metrics
 from lff.training.evaluate import MakeEnv
-from lff.training.loop import Loop, Progress, Watch
+from lff.training.loop import Loop, Progress, Watch, part
 
 if TYPE_CHECKING:
     from lff.training.run import RunConfig
@@ -91,7 +90,9 @@ class OffPolicyLoop(Loop):
         progress.episode_length += 1
         self._obs = next_obs
         if progress.agent_step == SHEET_AT:
-            write_sheet(self.run.path, self.agent, self.memory, seed=self.config.seed)
+            rows = self.agent.preview(self.memory, self._stream("contact sheet"))
+            if rows:
+                write_sheet(self.run.path, rows)
         if progress.env_step > self.algo.warmup_steps:
             for _ in range(self.algo.updates_per_step):
                 self._learn()

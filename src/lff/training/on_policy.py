@@ -17,11 +17,10 @@ from lff.algos.base import Minibatch, OnPolicy, OnPolicyAgent, Spaces
 from lff.data.rollout import Rollout
 from lff.envs.vector import Vector, VectorStep
 from lff.store import Checkpoint
-from lff.training.arrays import part, to_tensors
 from lff.training.compile import compile_update
 from lff.training.diagnostics import BATCH_SIZE, network_metrics
 from lff.training.evaluate import MakeEnv
-from lff.training.loop import Loop, Progress, Watch
+from lff.training.loop import Loop, Progress, Watch, part, to_tensors
 
 if TYPE_CHECKING:
     from lff.training.run import RunConfig

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lff.algos.base import ALGORITHMS
-from lff.algos.target import PolyakTarget
-from lff.algos.temperature import LearnedAlpha
+from lff.algos.entropy import LearnedAlpha
+from lff.algos.off_policy import PolyakTarget
 from lff.core.checks import check_choice, nearest
+from lff.core.config import tag_of
 from lff.core.errors import BadInputError
-from lff.core.registry import tag_of
 from lff.envs import has_pixels
 from lff.nn import NetConfig
 from lff.training.networks import NetName, PixelSizes, Sizes

@@ -25,7 +25,7 @@ from lff.core.errors import CorruptError
 from lff.launch.job import JobRow
 from lff.store import load_latest, save
 from lff.store.checkpoint import CHECKPOINTS
-from lff.training.arrays import to_arrays, to_tensors
+from lff.training.loop import to_arrays, to_tensors
 
 EVERY = 20.0
 """Seconds between two checkpoints: this much work is lost by a kill, at most."""

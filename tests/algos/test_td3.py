@@ -14,7 +14,7 @@ from lff.envs import make as make_env
 from lff.regularizers import Dropout, FunctionalRegularization, LayerNorm
 from lff.store import load_latest
 from lff.training import RunConfig, train
-from lff.training.arrays import to_tensors
+from lff.training.loop import to_tensors
 from tests.algos.batches import random_batch
 from tests.training.runs import small
 

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from lff.algos.base import Agent, Exploration, OffPolicyAgent, Spaces
+from lff.algos.base import Agent, Exploration, Spaces
 from lff.core.config import from_dict
 from lff.core.errors import BadInputError, BadTypeError, CorruptError, StorageError
 from lff.core.seeding import stream_seed
@@ -100,7 +100,8 @@ class Policy:
 
         The action is in [-1, 1].  An on-policy algorithm learns V: its runs have :meth:`value`.
         """
-        if not isinstance(self.agent, OffPolicyAgent):
+        values = getattr(self.agent, "values", None)
+        if values is None:
             raise BadInputError("run", str(self.run.path), "one with critics Q", "use value(obs)")
         x = self._tensor("obs", obs, self.agent.spaces.obs)
         a = self._tensor("action", action, (self.agent.spaces.action,))
@@ -108,8 +109,8 @@ class Policy:
             shapes = tuple(x.shape), tuple(a.shape)
             remedy = "give one action for each observation"
             raise BadInputError("obs and action", shapes, "of one batch shape", remedy)
-        values: Array = self.agent.values(x, a).numpy().copy()
-        return values
+        found: Array = values(x, a).numpy().copy()
+        return found
 
     def value(self, obs: ArrayLike) -> Array:
         """Return the expected return, in the task's own rewards, shape ``(*batch,)``.
@@ -197,7 +198,7 @@ def replay_sample(policy: Policy, rows: int = 2048) -> tuple[Tensor, Tensor] | N
     None if they are gone, or images.  Of on-policy runs, those of the last rollout.
     """
     agent = policy.agent
-    if not isinstance(agent, OffPolicyAgent):
+    if policy.config.algo.learns_from == "rollout":
         return _last_rollout(policy.checkpoint, rows)
     if len(agent.spaces.obs) == IMAGE_AXES:
         return None

@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from lff.algos.base import Agent, OffPolicyAgent
+from lff.algos.base import Agent
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError
 from lff.core.seeding import stream_seed
@@ -62,7 +62,7 @@ def read_spectra(path: Path | str, *, points: int = 256, lines: int = 64) -> lis
     if sample is None or len(sample[0]) <= HEAD:
         remedy = "keep its folder replay/"
         raise BadInputError("run", str(path), f"with {HEAD + 1} replayed points or more", remedy)
-    critic_inputs = sample if isinstance(policy.agent, OffPolicyAgent) else sample[:1]
+    critic_inputs = sample if policy.config.algo.learns_from == "replay" else sample[:1]
     x = torch.cat(critic_inputs, dim=-1).double()
     return [look(step, first_critic(agent), x, lines=lines) for step, agent in _agents(path)]
 

@@ -182,5 +182,5 @@ const fold = () => {
 };
 small.addEventListener("change", fold);
 fold();
-new ResizeObserver(() => draw(numbers)).observe(byId("pictures"));
+new ResizeObserver(() => draw(numbers)).observe(byId("figures"));
 update();

@@ -27,6 +27,7 @@ from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 SCHEDULE = "--steps 240 --log-every 20 --eval-every 150 --eval-episodes 1 --reference-episodes 0"
 OWN_SCHEDULE = {
     "sac": "--warmup-steps 60",
+    "td3": "--warmup-steps 60",
     "ppo": "--rollout-steps 60 --batch-size 20 --epochs 4",
 }
 SETUPS = {
@@ -48,13 +49,17 @@ SETUPS = {
     "PPO, own, cannot save its state": (
         "ppo --env kill_and_resume:make_env --net lff --num-envs 2 --checkpoint-every 10"
     ),
+    "TD3, cheetah LFF": "td3 --env dmc/cheetah-run --net lff --checkpoint-every 25",
+    "TD3, own, cannot save its state": (
+        "td3 --env kill_and_resume:make_env --net mlp --checkpoint-every 10"
+    ),
 }
 
 
 class Swing(gymnasium.Env):
     """A noisy swing; it cannot save its state.
 
-    SAC's runs are checkpointed at episode starts, PPO's play the episode's actions again.
+    Runs of SAC and TD3 are checkpointed at episode starts, PPO's play the episode's actions again.
     """
 
     observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (2,), np.float32)

@@ -29,6 +29,7 @@ STUDIES = {
 }
 SLOW = {
     "peers:peer-sb3-ppo": "P-sb3-ppo",
+    "peers:peer-sb3-td3": "P-sb3-td3",
     **{f"hosts:host-{host}": f"H-{host}" for host in ("sbx", "torchrl", "tianshou")},
 }
 

@@ -55,6 +55,10 @@ def test_a_killed_run_of_ppo_goes_on_byte_for_byte():
     kill_and_resume(2, "PPO, own, cannot save its state")
 
 
+def test_a_killed_run_of_td3_goes_on_byte_for_byte():
+    kill_and_resume(2, "TD3, own, cannot save its state")
+
+
 @pytest.mark.system
 def test_killed_at_random_moments_of_a_simulator():
     kill_and_resume(4, "cheetah LFF", "hopper MLP, small replay")
@@ -63,6 +67,11 @@ def test_killed_at_random_moments_of_a_simulator():
 @pytest.mark.system
 def test_runs_of_ppo_killed_at_random_moments_of_simulators():
     kill_and_resume(6, "PPO, hopper LFF", "PPO in processes, cheetah")
+
+
+@pytest.mark.system
+def test_runs_of_td3_killed_at_random_moments_of_a_simulator():
+    kill_and_resume(4, "TD3, cheetah LFF")
 
 
 @pytest.mark.system

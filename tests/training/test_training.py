@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from lff.algos import FixedAlpha, NoTarget, PolyakTarget, SACConfig, Spaces
+from lff.algos.td3 import TD3Config
 from lff.core.errors import BadInputError, InterruptedRunError, NonFiniteError
 from lff.data import Replay
 from lff.envs import PAPER_TASKS, make
@@ -75,18 +76,23 @@ def test_another_config_in_the_same_directory_is_refused(tmp_path):
         train(small("probe/action", steps=150, seed=1), directory=tmp_path / "run")
 
 
+TD3 = TD3Config(actor=NET, critic=NET, batch_size=16, actor_lr=1e-3, critic_lr=1e-3)
+
+
 @pytest.mark.parametrize(
-    ("env", "stops", "eval_every"),
+    ("env", "stops", "eval_every", "algo"),
     [
-        ("dmc/cheetah-run", (130, 210, 310), 450),
-        ("gym/Pendulum-v1", (130, 310), 300),
-        ("gym/Hopper-v5", (130, 210, 310), 300),
+        ("dmc/cheetah-run", (130, 210, 310), 450, None),
+        ("gym/Pendulum-v1", (130, 310), 300, None),
+        ("gym/Hopper-v5", (130, 210, 310), 300, None),
+        ("gym/Hopper-v5", (130, 211, 310), 300, TD3),
+        ("gym/Pendulum-v1", (130, 310), 300, TD3),
     ],
-    ids=["cheetah", "pendulum", "hopper"],
+    ids=["cheetah", "pendulum", "hopper", "td3-hopper", "td3-pendulum"],
 )
-def test_interrupted_and_resumed_equals_uninterrupted(env, stops, eval_every, tmp_path):
+def test_interrupted_and_resumed_equals_uninterrupted(env, stops, eval_every, algo, tmp_path):
     """Pendulum cannot save its state: it goes on to the start of the next episode, then stops."""
-    config = small(env, steps=450, warmup_steps=150, eval_every=eval_every)
+    config = small(env, algo=algo, steps=450, warmup_steps=150, eval_every=eval_every)
     train(config, directory=tmp_path / "whole")
 
     def stop_at(step):

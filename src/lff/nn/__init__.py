@@ -12,7 +12,6 @@ from lff.nn.fourier import Fourier as Fourier
 from lff.nn.fourier import Fourier2d as Fourier2d
 from lff.nn.fourier import LearnedFourierFeatures as LearnedFourierFeatures
 from lff.nn.fourier import LearnedFourierFeatures2d as LearnedFourierFeatures2d
-from lff.nn.init import orthogonal_ as orthogonal_
 from lff.nn.log_uniform import LogUniformFourier as LogUniformFourier
 from lff.nn.log_uniform import LogUniformFourierFeatures as LogUniformFourierFeatures
 from lff.nn.matched import MatchedLayers as MatchedLayers
@@ -21,6 +20,7 @@ from lff.nn.matched import MatchRule as MatchRule
 from lff.nn.matched import count as count
 from lff.nn.mlp import Identity as Identity
 from lff.nn.mlp import MLPTrunk as MLPTrunk
+from lff.nn.mlp import orthogonal_ as orthogonal_
 from lff.nn.net import LFF as LFF
 from lff.nn.net import MLP as MLP
 from lff.nn.net import NetConfig as NetConfig

@@ -9,7 +9,7 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
 from lff.nn.ensemble import Ensemble
-from lff.nn.init import linear
+from lff.nn.mlp import linear
 from lff.nn.net import NetConfig, Network
 from lff.nn.pixels import PixelEncoderConfig, PixelMaps
 

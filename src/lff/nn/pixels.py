@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from lff.core.checks import Config, Positive, Size, check_size, validate
 from lff.core.errors import BadInputError
 from lff.nn.fourier import check_input
-from lff.nn.init import linear, orthogonal_
 from lff.nn.matched import solve
+from lff.nn.mlp import linear, orthogonal_
 from lff.nn.net import num_parameters
 from lff.nn.parts import AnyPixelFront, PixelFront
 

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lff.core.checks import EvenSize, NonEmpty, Positive, Sizes
-from lff.nn.init import blank_linear, linear
+from lff.nn.mlp import blank_linear, linear
 from lff.nn.parts import Trunk
 
 

@@ -8,8 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lff.nn.init import linear
-from lff.nn.mlp import ACTIVATIONS, LinearTrunk
+from lff.nn.mlp import ACTIVATIONS, LinearTrunk, linear
 
 
 @dataclass(frozen=True)

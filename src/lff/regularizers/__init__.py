@@ -4,12 +4,12 @@ from lff.optim import Rule as Rule
 from lff.regularizers.base import REGULARIZERS as REGULARIZERS
 from lff.regularizers.base import Regularizer as Regularizer
 from lff.regularizers.base import RegularizerConfig as RegularizerConfig
+from lff.regularizers.base import check_combination as check_combination
+from lff.regularizers.base import feature_penalty as feature_penalty
+from lff.regularizers.base import penalty as penalty
+from lff.regularizers.base import rules as rules
+from lff.regularizers.base import wrap as wrap
 from lff.regularizers.basis import BasisRule as BasisRule
-from lff.regularizers.combine import check_combination as check_combination
-from lff.regularizers.combine import feature_penalty as feature_penalty
-from lff.regularizers.combine import penalty as penalty
-from lff.regularizers.combine import rules as rules
-from lff.regularizers.combine import wrap as wrap
 from lff.regularizers.dropout import Dropout as Dropout
 from lff.regularizers.dropout import draw_masks as draw_masks
 from lff.regularizers.dropout import dropout_of as dropout_of

@@ -26,7 +26,7 @@ def test_old_segments_go_and_both_checkpoints_can_be_resumed(tmp_path):
     held = []
 
     def count(run, event):
-        if event == "step" and run.at.env_step % EVERY == 1:
+        if event == "step" and run.progress.env_step % EVERY == 1:
             held.append(len([*run.run.replay.glob("*.safetensors")]))
 
     train(config, directory=tmp_path / "whole", watch=count)
@@ -35,7 +35,7 @@ def test_old_segments_go_and_both_checkpoints_can_be_resumed(tmp_path):
 
     def stop_at(step):
         def watch(run, event):
-            if event == "step" and run.at.env_step == step:
+            if event == "step" and run.progress.env_step == step:
                 signal.raise_signal(signal.SIGTERM)
 
         return watch

@@ -21,10 +21,10 @@ from tests.training.runs import small
 folder, env, mode, kill_at = sys.argv[1:]
 
 def watch(run, event):
-    if event == "step" and run.at.env_step == int(kill_at):
+    if event == "step" and run.progress.env_step == int(kill_at):
         signal.raise_signal(signal.SIGKILL)
 
-train(small(env, steps=600, compile=mode == "compiled"), directory=folder, watch=watch)
+train(small(env, steps=600, compile="graph" if mode == "compiled" else "off"), directory=folder, watch=watch)
 """
 
 

@@ -36,7 +36,7 @@ if mode == "inside":  # in the midst of a sync: TensorBoard has the rows, W&B no
 
 with trackers.tracked(choice, folder) as track:
     def watch(run, event):
-        if mode == "between" and event == "step" and run.at.env_step == 233:
+        if mode == "between" and event == "step" and run.progress.env_step == 233:
             signal.raise_signal(signal.SIGKILL)
         track(run, event)
     train(small("gym/Pendulum-v1", **SCHEDULE), directory=folder, watch=watch)

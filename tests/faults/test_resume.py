@@ -24,7 +24,8 @@ def watch(run, event):
     if event == "step" and run.progress.env_step == int(kill_at):
         signal.raise_signal(signal.SIGKILL)
 
-train(small(env, steps=600, compile="graph" if mode == "compiled" else "off"), directory=folder, watch=watch)
+compilation = "graph" if mode == "compiled" else "off"
+train(small(env, steps=600, compile=compilation), directory=folder, watch=watch)
 """
 
 

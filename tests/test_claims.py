@@ -4,6 +4,7 @@ import re
 from html import escape
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lff.cli.report import entry_of
@@ -19,6 +20,7 @@ HOSTS = {"sb3": "sb3", "sbx": "flax", "torchrl": "torchrl", "tianshou": "tiansho
 STUDIES = {
     "peers:peer-sb3": "examples/study.py peers:peer-sb3`",
     "peers:peer-sb3-ppo": "examples/study.py peers:peer-sb3-ppo",
+    "peers:peer-sb3-td3": "examples/study.py peers:peer-sb3-td3",
     "cheetah-first": "lff experiment run cheetah-first",
     **{f"hosts:host-{host}": f"examples/study.py hosts:host-{host}" for host in HOSTS},
 }
@@ -97,6 +99,21 @@ def test_the_page_on_ppo_states_how_it_compares_with_sb3():
         (line,) = (line for line in page if line.startswith(f"| {task} |"))
         assert numbers in line
         assert line.endswith(f"| **{detail.split(': ')[1].split(' (')[0]}** |")
+
+
+@pytest.mark.usefixtures("examples")
+def test_the_page_on_td3_states_how_it_compares_with_sb3():
+    result = load("peers:peer-sb3-td3", "laptop", results=ROOT / "results")
+    (verdict,) = result.verdicts.values()
+    numbers = re.search(r": (\S+ \[[^]]+\], n=5, margin ±\d+)", verdict.because)[1]
+    page = (ROOT / "docs" / "td3.md").read_text().splitlines()
+    (line,) = (line for line in page if line.startswith("| Pendulum-v1 |"))
+    assert line.endswith(f"| {numbers} | **{verdict.outcome}** |")
+    for variant, title in (("lff", "ours"), ("sb3", "theirs")):
+        rows = [r for r in result.table if r.variant == variant and r.metric == "return"]
+        steps = sorted({row.step for row in rows if row.step})
+        means = (np.mean([row.value for row in rows if row.step == step]) for step in steps)
+        assert f"| {title} | {' | '.join(f'{mean:.0f}' for mean in means)} |" in page
 
 
 @pytest.mark.parametrize(

@@ -224,6 +224,9 @@ def scheduled(config: "RunConfig", *, looks: int) -> "RunConfig":
         compiled = updates >= FEWEST_PIXEL_UPDATES
     else:
         every, logs = max(1, steps // looks) if steps > 1_000 else steps, 4
+        if hasattr(algo, "warmup_steps"):  # a short run learns in its second half
+            algo = replace(algo, warmup_steps=min(algo.warmup_steps, steps // 2))
+            config = replace(config, algo=algo)
         compiled = worth_compiling(config)
     schedule = replace(
         schedule,

@@ -155,7 +155,7 @@ def test_a_bad_gradient_is_caught_though_the_loss_is_finite(part, tmp_path, monk
         return loss + (0 * q).sum().sqrt() if armed else loss
 
     def watch(run, event):
-        if event == "step" and run.at.env_step == 149:  # the update of step 150 is spoiled
+        if event == "step" and run.progress.env_step == 149:  # the update of step 150 is spoiled
             armed.append(True)
 
     monkeypatch.setattr(sac, f"{part}_loss", spoiled)

@@ -1,4 +1,4 @@
-"""Runs from pixels with real pictures, as a user starts them: train, kill, resume, look, play."""
+"""Runs from pixels with real images, as a user starts them: train, kill, resume, look, play."""
 
 import json
 import os
@@ -12,14 +12,15 @@ import torch
 from PIL import Image
 
 import lff
+from lff.algos.sac_pixels import PREVIEWED
 from lff.core import BadInputError
 from lff.core.errors import InterruptedRunError
 from lff.core.seeding import env_seed
 from lff.data import FrameReplay
 from lff.envs import make
 from lff.store import load_latest, read_rows
-from lff.training import OffPolicyRun, train
-from lff.training.contact_sheet import FILE, MARGIN, MOMENTS, TITLE_WIDTH
+from lff.training import train
+from lff.training.contact_sheet import FILE, MARGIN, TITLE_WIDTH
 from tests.cli.conftest import cli as cli
 from tests.faults import commands
 from tests.system.programs import require_opengl
@@ -28,7 +29,7 @@ from tests.training.runs import tiny_pixels
 pytestmark = pytest.mark.system
 
 TASK = "dmc-pixels/cartpole-swingup"
-SIZES = "--image-size 36 --seen-size 32 --num-filters 4 --hidden-dim 16 --fourier-dim 8"
+SIZES = "--size size=36 cropped_size=32 num_filters=4 --hidden-dim 16 --fourier-dim 8"
 SCHEDULE = "--batch-size 4 --steps 320 --warmup-steps 80 --eval-every 200 --eval-episodes 1"
 WORDS = ["train", "sac", "--env", TASK, *SIZES.split(), *SCHEDULE.split()]
 WORDS += ["--log-every", "40", "--checkpoint-every", "64", "--reference-episodes", "1"]
@@ -114,21 +115,20 @@ def run_tiny(folder, *, watch=None, **options):
 
 
 def stored(loop):
-    assert isinstance(loop.replay, FrameReplay)
-    return loop.replay.since(0)
+    assert isinstance(loop.memory, FrameReplay)
+    return loop.memory.since(0)
 
 
 def test_evaluation_within_an_episode_changes_nothing(tmp_path):
     """B10: theirs evaluates on the environment it trains on, and stores a transition too many."""
     looked = run_tiny(tmp_path / "looked", eval_every=56)
     plain = run_tiny(tmp_path / "plain", eval_every=10**6)
-    assert isinstance(looked, OffPolicyRun)
     assert len([*(tmp_path / "looked/evaluations").iterdir()]) == 6
     one, other = stored(looked), stored(plain)
     assert one.keys() == other.keys()
     for name in one:
         assert np.array_equal(one[name], other[name]), name
-    assert looked.replay.total == looked.at.agent_step == 40
+    assert looked.memory.total == looked.progress.agent_step == 40
     for name, value in plain.agent.state().items():
         assert torch.equal(looked.agent.state()[name], value), name
     rows = [
@@ -148,12 +148,12 @@ def test_a_ring_smaller_than_the_run_and_both_checkpoints(tmp_path):
             held.append(len([*run.run.replay.glob("*.safetensors")]))
 
     loop = run_tiny(tmp_path / "whole", watch=count, **options)
-    assert len(loop.replay) == 10
+    assert len(loop.memory) == 10
     assert max(held) < 8  # of ten segments in all
     assert not (tmp_path / "whole/replay/segment-000000000.safetensors").exists()
 
     def stop(run, event):
-        if event == "step" and run.at.env_step == 1040:
+        if event == "step" and run.progress.env_step == 1040:
             signal.raise_signal(signal.SIGTERM)
 
     with pytest.raises(InterruptedRunError):
@@ -171,7 +171,7 @@ def test_the_contact_sheet_is_drawn_once_and_changes_nothing(whole, tmp_path, mo
     with Image.open(whole / "run" / FILE) as sheet:
         # 36 and 32 are enlarged by three, so that rows are 108 high; five rows for LFF
         side = 108 + MARGIN
-        assert sheet.size == (TITLE_WIDTH + MOMENTS * side, 5 * side)
+        assert sheet.size == (TITLE_WIDTH + PREVIEWED * side, 5 * side)
         pixels = np.asarray(sheet)
     raw = pixels[:108, TITLE_WIDTH : TITLE_WIDTH + 108 : 3][::3]
     acting = pixels[2 * side : 2 * side + 96, TITLE_WIDTH : TITLE_WIDTH + 96 : 3][::3]
@@ -188,7 +188,7 @@ def test_the_contact_sheet_is_drawn_once_and_changes_nothing(whole, tmp_path, mo
         assert torch.equal(drawn.agent.state()[name], value), name
 
 
-def test_a_loaded_policy_acts_on_pictures(whole):
+def test_a_loaded_policy_acts_on_images(whole):
     policy = lff.load(whole / "run")
     env = make(TASK, seed=env_seed(0, "look"), action_repeat=8, view=policy.config.view)
     try:
@@ -238,24 +238,26 @@ def test_the_tools_for_runs(whole, cli):
     assert "125 actions" in played.out
     refused = cli("spectrum", run)
     assert refused.code == 2
-    assert "an agent that sees" in refused.err
+    assert "vectors for input" in refused.err
     assert refused.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--seen-size", "37"), "at most the picture's side 36"),
-        (("--seen-size", "12"), "at least 15 pixels"),
-        (("--augmentation", "translate"), "at least the picture's 36"),
-        (("--camera", "7"), "camera"),
-        (("--image-size", "1000", "--seen-size", "900", "--replay-capacity", "100000000",
+        (("--size", "size=36", "cropped_size=37"), "at most the image's side 36"),
+        (("--size", "size=36", "cropped_size=12"), "at least 15 pixels"),
+        (("--size", "size=36", "cropped_size=32", "augmentation=translate"),
+         "at least the image's 36"),
+        (("--size", "camera=7"), "camera"),
+        (("--size", "sizes=36"), "did you mean size"),
+        (("--size", "size=1000", "cropped_size=900", "--replay-capacity", "100000000",
           "--steps", "800000000"), "GB of memory for the replay"),
         (("--actor-net", "mlp"), "share one encoder"),
         (("--net", "mlp"), "net for pixels"),
-        (("--preset", "paper-text"), "preset for pixels"),
+        (("--preset", "paper-text"), "preset for sac-pixels"),
         (("--normalize-obs",), "off for images"),
-        (("--env", "dmc/cartpole-swingup"), "dmc-pixels/"),
+        (("--env", "dmc/cartpole-swingup"), "a field of sac"),
         (("--env", "dmc-pixels/cartpole-swingap"), "did you mean"),
     ],
 )  # fmt: skip
@@ -269,7 +271,7 @@ def test_bad_flags_are_one_line_and_leave_nothing(words, says, cli, tmp_path):
 
 def test_functional_regularization_takes_the_targets_place(cli, tmp_path):
     short = ["--steps", "120", "--eval-every", "120", "--reference-episodes", "0"]
-    done = cli(*WORDS, *short, "--functional", "0.5", "--weight-decay", "1e-4")
+    done = cli(*WORDS, *short, "--with", "functional:kappa=0.5", "weight-decay:coefficient=1e-4")
     assert done.code == 0, done.err
     rows = [*read_rows(tmp_path / "run/metrics.jsonl")]
     assert any("train/penalty" in row for row in rows)

@@ -7,6 +7,7 @@ makes a ready config from a preset; the second has a flag for every field of tha
 import dataclasses
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,6 +24,7 @@ from lff.regularizers import REGULARIZERS
 from lff.store import RunDir
 from lff.training import Compute, Loop, RunConfig, train, worth_compiling
 from lff.training.compile import find_compiler
+from lff.training.loop import Watch
 from lff.training.presets import PresetName, preset
 from lff.training.run import check_device
 from lff.training.trackers import Trackers, tracked
@@ -220,7 +222,7 @@ def run_to_end(
 ) -> None:
     """Train with a progress bar, then print a summary."""
     check_device(config.compute.device)
-    with tracked(trackers, folder) as track:
+    with _tracked(trackers, folder) as track:
         _greet(config)
         with progress(folder.name, config.steps) as show:
 
@@ -237,6 +239,12 @@ def run_to_end(
                 reference_episodes=reference_episodes,
             )
     print_summary(folder)
+
+
+def _tracked(trackers: Trackers, folder: Path) -> AbstractContextManager[Watch]:
+    if trackers == Trackers():
+        return nullcontext(lambda _loop, _event: None)
+    return tracked(trackers, folder)
 
 
 def _greet(config: RunConfig) -> None:

@@ -21,8 +21,7 @@ import numpy as np
 
 from lff.core.errors import BadInputError, CorruptError, StorageError
 from lff.store.arrays import decode, encode
-from lff.store.atomic import read_bytes, reported, sync_folder, write_new
-from lff.store.jsonfile import dumps, loads, read_json
+from lff.store.atomic import dumps, loads, read_bytes, read_json, reported, sync_folder, write_new
 
 CHECKPOINTS = "checkpoints"
 LAYOUT = 2

@@ -11,8 +11,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from lff.core.errors import BusyError, CorruptError, StorageError
-from lff.store.atomic import reported
-from lff.store.jsonfile import read_json, write_json
+from lff.store.atomic import read_json, reported, write_json
 
 LOCK = ".lock"
 HOLDER = ".lock-holder.json"

@@ -13,14 +13,17 @@ from lff.core.errors import BadInputError, CorruptError, RunError
 from lff.store import checkpoint as checkpoints
 from lff.store.atomic import (
     TEMPORARY,
+    flat,
+    loads,
     read_bytes,
+    read_json,
     remove_temporaries,
     reported,
     sync_folder,
     write_bytes,
+    write_json,
 )
 from lff.store.checkpoint import CHECKPOINTS, LAYOUT, Checkpoint, check_layout
-from lff.store.jsonfile import flat, loads, read_json, write_json
 from lff.store.lock import HOLDER, LOCK, RunLock
 from lff.store.metrics import STEP, MetricsFile, plain, read_rows, rows_to_csv
 from lff.store.segments import SegmentRef, SegmentStore, find_refs

@@ -47,7 +47,7 @@ def main():
     for task in arguments.tasks:
         for size in arguments.sizes:
             envs, differences[f"{task}_{size}"] = environments(task, size)
-            runs = {kind: env.picture for kind, env in envs.items()}
+            runs = {kind: env.frame for kind, env in envs.items()}
             times = measure(runs, rounds=arguments.rounds, seconds=0.1)
             name = f"{task}_{size}"
             ratios[name] = ratio(times, "faithful", "fast")

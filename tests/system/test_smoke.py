@@ -23,13 +23,13 @@ def test_every_experiment_at_smoke_scale(tmp_path):
         rows = read_table(tmp_path / "results" / "smoke" / f"{name}.csv")
         assert {row.variant for row in rows} >= {c.variant for c in experiment.cells("smoke")}
         measured = {row.metric.partition("[")[0] for row in rows}
-        assert measured <= {title for _, title in experiment.metrics}
+        assert measured <= {metric.title for metric in experiment.metrics}
         fields = read_fields(beside(tmp_path / "results" / "smoke" / f"{name}.csv"))
         drawn = measured | {one.metric for one in fields}
-        assert {panel.metric for panel in experiment.panels} <= drawn, name
+        assert {panel.metric.title for panel in experiment.panels} <= drawn, name
         for claim in experiment.claims:
             assert claim.judge(rows).outcome in ("inconclusive at this scale", "no signal") or (
                 name == "fig1"
             )
     sidecar = json.loads((tmp_path / "results" / "smoke" / "fig8.json").read_text())
-    assert sidecar["jobs"] == 10
+    assert len(sidecar["jobs"]) == sidecar["planned"] == 10

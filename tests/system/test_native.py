@@ -50,9 +50,8 @@ def run_driver(folder, case, name, *flags, compiler="g++", before=(), threads=2)
     [
         (LFF, "address,undefined"),
         (REGULARIZED, "address,undefined"),
-        (REGULARIZED, "thread"),  # the other one takes minutes to compile so
     ],
-    ids=["lff", "regularized", "threads"],
+    ids=["lff", "regularized"],
 )
 def test_sanitizers_find_nothing(tmp_path, case, kinds):
     require("g++", package="g++")

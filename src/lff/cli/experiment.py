@@ -27,7 +27,7 @@ from lff.stats.metrics import RANDOM, ZERO
 
 Names = tyro.conf.Positional[tuple[str, ...]]
 QUIET_SECONDS = 60.0
-"""Seconds between two lines of progress where there is no terminal."""
+"""Seconds between two lines of progress when output is not a terminal."""
 
 
 def list_() -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 """What a rate is by: processor time, over all threads, is the fairer one on a busy machine."""
@@ -40,8 +41,15 @@ def turns(
 class Contender:
     """A child process that runs one of the loops, a slice when told."""
 
-    def __init__(self, name: str, command: Sequence[str], *, threads: int | None = None) -> None:
-        """Start the child; with ``threads`` it sees so many processors and no more."""
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        threads: int | None = None,
+        source: Path | None = None,
+    ) -> None:
+        """Start the child, on ``threads`` processors and, if given, with another ``src``."""
         self.name, self.rates = name, list[float]()
         processors = sorted(os.sched_getaffinity(0))[:threads]
         self.child = subprocess.Popen(
@@ -49,6 +57,7 @@ class Contender:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            env={**os.environ, **({"PYTHONPATH": str(source)} if source else {})},
             # every library takes its threads from here, whatever it reads besides
             preexec_fn=lambda: os.sched_setaffinity(0, processors),
         )

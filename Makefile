@@ -53,8 +53,8 @@ FIGURES := fig1 fig2 fig6 fig8 fig11 fig11-sac fig13 fig16 fig16b fig3bc fig4-le
 figures: $(VENV)/.dev  ## run what is missing of the studies: tables to results/, figures to docs/images/
 	$(BIN)/lff experiment run $(FIGURES)
 	$(BIN)/lff experiment plot $(FIGURES)
-	PYTHONPATH=examples $(BIN)/lff experiment run drop_in:drop-in
-	PYTHONPATH=examples $(BIN)/lff experiment plot drop_in:drop-in --as-paper
+	$(BIN)/lff experiment run drop-in
+	$(BIN)/lff experiment plot drop-in --as-paper
 	cp runs/figures/cheetah-first.png runs/figures/cheetah.png
 	cp runs/figures/drop-in.png runs/figures/drop_in.png
 	$(BIN)/python examples/fast_render.py --out runs/figures

@@ -2,15 +2,18 @@
 
 from dataclasses import asdict
 
-from hosts import ACT, BATCH, OBS, RATE, TASK, WARMUP, fourier, widths
+from hosts import ACT, BATCH, FOURIER, OBS, RATE, TASK, WARMUP, played, widths
+from stable_baselines3 import SAC
+
+from lff.plugins.sb3 import LFFSACPolicy
 
 
-def train(algorithm, lff_policy, variant, seed, *, steps, every, **options):
+def train(algorithm, lff_policy, variant, seed, steps, every, **options):
     """Train a SAC with the interface of Stable-Baselines3."""
     critic, actor = widths(variant, OBS + ACT, 1), widths(variant, OBS, 2 * ACT)
     kwargs = {"net_arch": {"pi": [*actor], "qf": [*critic]}}
     if variant == "LFF":
-        kwargs["fourier"] = asdict(fourier())
+        kwargs["fourier"] = asdict(FOURIER)
     rates = {"learning_rate": RATE, "batch_size": BATCH, "learning_starts": WARMUP}
     policy = lff_policy if variant == "LFF" else "MlpPolicy"
     options |= {"policy_kwargs": kwargs, "buffer_size": steps, "seed": seed}
@@ -20,9 +23,6 @@ def train(algorithm, lff_policy, variant, seed, *, steps, every, **options):
         yield step, lambda obs: model.predict(obs, deterministic=True)[0]
 
 
-def run(variant, seed, **schedule):
-    from stable_baselines3 import SAC
-
-    from lff.plugins.sb3 import LFFSACPolicy
-
-    yield from train(SAC, LFFSACPolicy, variant, seed, **schedule, device="cpu")
+@played
+def run(variant, seed, steps, every):
+    return train(SAC, LFFSACPolicy, variant, seed, steps, every, device="cpu")

@@ -3,7 +3,7 @@
 import gymnasium
 import numpy as np
 import torch
-from hosts import ACT, BATCH, OBS, RATE, TASK, WARMUP, fourier, widths
+from hosts import ACT, BATCH, FOURIER, OBS, RATE, TASK, WARMUP, played, widths
 from tianshou.algorithm import SAC
 from tianshou.algorithm.algorithm_base import policy_within_training_step
 from tianshou.algorithm.modelfree.sac import AutoAlpha, SACPolicy
@@ -17,13 +17,14 @@ from tianshou.utils.torch_utils import torch_train_mode
 from lff.plugins.tianshou import FourierNet
 
 
-def run(variant, seed, *, steps, every):
+@played
+def run(variant, seed, steps, every):
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002  Tianshou draws from it
 
     def net(*, inputs, outputs, **joined):
         sizes = {"state_shape": OBS, "hidden_sizes": widths(variant, inputs, outputs), **joined}
-        return FourierNet(fourier=fourier(), **sizes) if variant == "LFF" else Net(**sizes)
+        return FourierNet(fourier=FOURIER, **sizes) if variant == "LFF" else Net(**sizes)
 
     def critic():
         joined = {"action_shape": ACT, "concat": True}

@@ -6,7 +6,7 @@ TorchRL has losses and no trainer: the loop is ours.
 import gymnasium
 import numpy as np
 import torch
-from hosts import ACT, BATCH, HIDDEN, OBS, RATE, TASK, WARMUP, fourier, widths
+from hosts import ACT, BATCH, FOURIER, HIDDEN, OBS, RATE, TASK, WARMUP, played, widths
 from tensordict import TensorDict
 from torchrl.data import Bounded
 from torchrl.envs.utils import ExplorationType, set_exploration_type
@@ -19,7 +19,7 @@ from lff.plugins.torchrl import make_actor, make_critics
 
 def build(variant):
     spec = Bounded(torch.full((ACT,), -2.0), torch.full((ACT,), 2.0), shape=(ACT,))
-    net = NetConfig(fourier(), MLPTrunk(HIDDEN, init="default"))
+    net = NetConfig(FOURIER, MLPTrunk(HIDDEN, init="default"))
     critics = make_critics(net, obs_dim=OBS, action_dim=ACT)
     actor = make_actor(net, spec, obs_dim=OBS)
     if variant == "MLP":  # the host's own
@@ -35,7 +35,8 @@ def build(variant):
     return actor, loss
 
 
-def run(variant, seed, *, steps, every):
+@played
+def run(variant, seed, steps, every):
     torch.manual_seed(seed)
     actor, loss = build(variant)
     target = SoftUpdate(loss, eps=0.995)

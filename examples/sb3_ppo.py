@@ -1,7 +1,7 @@
 """Stable-Baselines3's PPO with the sizes, rates and schedule of one of our configs."""
 
 import torch
-from sb3_peer import EpisodeSeeds
+from sb3_sac import EpisodeSeeds
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
@@ -14,7 +14,7 @@ from lff.training import RunConfig
 from lff.training.evaluate import evaluate
 
 
-class PPOPeer(PPO):
+class Peer(PPO):
     """SB3 does not halve the value loss, and clips the value in another way: leave that out."""
 
     def __init__(self, run: RunConfig):

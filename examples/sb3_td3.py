@@ -1,7 +1,8 @@
 """Stable-Baselines3's TD3 with the sizes, rates and schedule of one of our configs."""
 
 import numpy as np
-from sb3_peer import EpisodeSeeds, Peer
+from sb3_sac import EpisodeSeeds
+from sb3_sac import Peer as SACPeer
 from stable_baselines3 import TD3
 from stable_baselines3.common.noise import NormalActionNoise
 
@@ -11,7 +12,7 @@ from lff.envs import make
 from lff.training import RunConfig
 
 
-class TD3Peer(TD3):
+class Peer(TD3):
     """SB3 has one rate for both networks, and adds the exploration noise in the warm-up too."""
 
     def __init__(self, run: RunConfig):
@@ -46,4 +47,4 @@ class TD3Peer(TD3):
             device="cpu",
         )
 
-    curve = Peer.curve
+    curve = SACPeer.curve

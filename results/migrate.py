@@ -10,7 +10,6 @@ tags.  Run it again whenever the way in which configs are written changes:
 """
 
 import json
-import sys
 from pathlib import Path
 
 from lff.experiments import find_experiment
@@ -31,16 +30,15 @@ def migrate(path: Path, scale: str, name: str, old: list[list[object]]) -> dict[
     for cell in cells:
         jobs.setdefault(cell.digest, []).append([cell.variant, cell.task, cell.seed])
     kept = {key: sidecar[key] for key in ("scale", "seeds", "versions")}
-    command = f"lff experiment run {name.rpartition(':')[2]} --scale {scale}"
+    command = f"lff experiment run {name} --scale {scale}"
     return {**kept, "command": command, "jobs": jobs, "planned": len(jobs)}
 
 
 def main() -> None:
     """Rewrite the sidecars of all tables of version 0.1."""
-    sys.path.insert(0, str(RESULTS.parent / "examples"))
     for place, old in json.loads((RESULTS / "migration-0.1.json").read_text()).items():
         scale, _, name = place.partition("/")
-        path = RESULTS / scale / f"{name.rpartition(':')[2]}.json"
+        path = RESULTS / scale / f"{name}.json"
         path.write_text(sidecar_text(migrate(path, scale, name, old)), encoding="utf-8")
 
 

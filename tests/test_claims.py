@@ -17,18 +17,10 @@ ROOT = Path(__file__).parents[1]
 HOSTS = {"sb3": "sb3", "sbx": "flax", "torchrl": "torchrl", "tianshou": "tianshou"}  # and its page
 
 
-STUDIES = {
-    "peers:peer-sb3": "examples/study.py peers:peer-sb3`",
-    "peers:peer-sb3-ppo": "examples/study.py peers:peer-sb3-ppo",
-    "peers:peer-sb3-td3": "examples/study.py peers:peer-sb3-td3",
-    "cheetah-first": "lff experiment run cheetah-first",
-    **{f"hosts:host-{host}": f"examples/study.py hosts:host-{host}" for host in HOSTS},
-}
-
-
-@pytest.fixture
-def examples(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+STUDIES = (
+    *("peer-sb3", "peer-sb3-ppo", "peer-sb3-td3", "cheetah-first"),
+    *(f"host-{host}" for host in HOSTS),
+)
 
 
 def verdict_of(name):
@@ -36,26 +28,26 @@ def verdict_of(name):
     return verdict
 
 
-@pytest.mark.usefixtures("examples")
-@pytest.mark.parametrize(("name", "command"), STUDIES.items())
-def test_readme_states_the_computed_verdict(name, command):
+@pytest.mark.parametrize("name", STUDIES)
+def test_readme_states_the_computed_verdict(name):
     verdict = verdict_of(name)
     lines = (ROOT / "README.md").read_text().splitlines()
     numbers = verdict.because.split(": ")[-1].partition(", margin")[0].strip("()")
-    matching = [line for line in lines if numbers in line and command in line]
+    matching = [
+        line for line in lines if numbers in line and f"`lff experiment run {name}`" in line
+    ]
     assert len(matching) == 1, numbers
     assert f"**{verdict.outcome}**" in matching[0]
 
 
-@pytest.mark.usefixtures("examples")
 @pytest.mark.parametrize(("host", "page"), HOSTS.items())
 def test_the_page_of_a_plug_in_states_the_computed_verdict(host, page):
-    verdict = verdict_of(f"hosts:host-{host}")
+    verdict = verdict_of(f"host-{host}")
     text = " ".join((ROOT / "docs" / "plugins" / f"{page}.md").read_text().split())
     numbers = verdict.because.split(": ")[-1].partition(", margin")[0]
     assert f"{numbers}, **{verdict.outcome}**" in text
     assert f"images/host_{host}.png" in text
-    assert f"`python examples/study.py hosts:host-{host}`" in text
+    assert f"`lff experiment run host-{host}`" in text
 
 
 @pytest.mark.parametrize(
@@ -87,9 +79,8 @@ def test_readme_states_the_verdict_of_an_experiment(name, claim):
     assert numbers in line.replace("\\|", "|")
 
 
-@pytest.mark.usefixtures("examples")
 def test_the_page_on_ppo_states_how_it_compares_with_sb3():
-    verdict = verdict_of("peers:peer-sb3-ppo")
+    verdict = verdict_of("peer-sb3-ppo")
     page = (ROOT / "docs" / "ppo.md").read_text().splitlines()
     assert len(verdict.details) == 2
     for detail in verdict.details:
@@ -101,9 +92,8 @@ def test_the_page_on_ppo_states_how_it_compares_with_sb3():
         assert line.endswith(f"| **{detail.split(': ')[1].split(' (')[0]}** |")
 
 
-@pytest.mark.usefixtures("examples")
 def test_the_page_on_td3_states_how_it_compares_with_sb3():
-    result = load("peers:peer-sb3-td3", "laptop", results=ROOT / "results")
+    result = load("peer-sb3-td3", "laptop", results=ROOT / "results")
     (verdict,) = result.verdicts.values()
     numbers = re.search(r": (\S+ \[[^]]+\], n=5, margin ±\d+)", verdict.because)[1]
     page = (ROOT / "docs" / "td3.md").read_text().splitlines()

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import lff.experiments
+from lff.core.errors import BadInputError
+from lff.experiments.jobs.hosts import HostJob
 from lff.stats import read_table
 
 ROOT = Path(__file__).parents[1]
@@ -20,17 +23,12 @@ def run(script, *arguments, cwd):
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
 
 
-STUDIES = {
-    "fig1": "C-1a",
-    "fig2": "C-2a",
-    "drop_in:drop-in": "",
-    "hosts:host-sb3": "H-sb3",
-    "peers:peer-sb3": "P-sb3",
-}
+STUDIES = {"fig1": "C-1a", "drop-in": "", "host-sb3": "H-sb3", "peer-sb3": "P-sb3"}
 SLOW = {
-    "peers:peer-sb3-ppo": "P-sb3-ppo",
-    "peers:peer-sb3-td3": "P-sb3-td3",
-    **{f"hosts:host-{host}": f"H-{host}" for host in ("sbx", "torchrl", "tianshou")},
+    "fig2": "C-2a",
+    "peer-sb3-ppo": "P-sb3-ppo",
+    "peer-sb3-td3-long": "P-sb3-td3-long",
+    **{f"host-{host}": f"H-{host}" for host in ("sbx", "torchrl", "tianshou")},
 }
 
 
@@ -42,22 +40,28 @@ SLOW = {
     ],
 )
 def test_a_study_ends_in_a_table_verdicts_and_a_figure(name, claim, tmp_path):
-    done = run("study", name, "--scale", "smoke", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    short = name.rpartition(":")[2]
-    out = tmp_path / "runs" / "studies"
-    rows = read_table(out / "smoke" / f"{short}.csv")
-    assert {row.experiment for row in rows} == {short}
+    result = lff.experiments.run(name, "smoke", dir=tmp_path / "runs", results=tmp_path)
+    rows = read_table(tmp_path / "smoke" / f"{name}.csv")
+    assert rows == result.table
+    assert {row.experiment for row in rows} == {name}
     assert len({row.seed for row in rows}) >= 2
-    assert (out / f"{short}.png").read_bytes().startswith(b"\x89PNG")
-    assert f"figure: runs/studies/{short}.png" in done.stdout
-    assert claim in done.stdout
-    if len({row.seed for row in rows}) < 5 and claim:
-        assert f"{claim}: inconclusive at this scale" in done.stdout
-    if name.startswith("hosts"):
+    assert result.figure(as_paper=True).axes
+    if claim:
+        assert claim in result.verdicts
+    if len({row.seed for row in rows}) < 5:
+        assert {v.outcome for v in result.verdicts.values()} <= {"inconclusive at this scale"}
+    if name.startswith("host"):
         arms = [(row.seed, row.variant, row.step) for row in rows if row.variant in ("MLP", "LFF")]
         assert arms == [(seed, variant, 204) for seed in (0, 1) for variant in ("MLP", "LFF")]
         assert all(-2000 < row.value < 0 for row in rows)
+
+
+def test_a_study_names_the_extra_of_a_library_that_is_missing(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
+    monkeypatch.delitem(sys.modules, "host_sb3", raising=False)
+    job = HostJob("host_sb3", "MLP", (0,), 204, 204)
+    with pytest.raises(BadInputError, match=r"pip install 'learned-fourier-features\[peers\]'"):
+        list(job.run(tmp_path, lambda *_: None))
 
 
 @pytest.mark.system

@@ -12,7 +12,7 @@ TASK = "dmc/cheetah-run"
 
 def test_the_peer_has_our_rates_sizes_and_target_period(monkeypatch):
     monkeypatch.syspath_prepend(str(EXAMPLES))
-    from sb3_peer import Peer
+    from sb3_sac import Peer
 
     run = preset("laptop", TASK).replace(steps=40, warmup_steps=10).config("mlp")
     algo, peer = run.algo, Peer(run)
@@ -33,11 +33,11 @@ def test_the_peer_has_our_rates_sizes_and_target_period(monkeypatch):
 
 def test_the_peer_of_td3_has_our_rates_sizes_and_delay(monkeypatch):
     monkeypatch.syspath_prepend(str(EXAMPLES))
-    from sb3_td3 import TD3Peer
+    from sb3_td3 import Peer
 
     chosen = preset("laptop", "gym/Pendulum-v1", algo="td3").replace(steps=40, warmup_steps=10)
     run = chosen.config("mlp")
-    algo, peer = run.algo, TD3Peer(run)
+    algo, peer = run.algo, Peer(run)
     for net, shape in ((peer.actor.mu, (3, 1)), (peer.critic.qf0, (4, 1))):
         widths = [m.out_features for m in net if isinstance(m, torch.nn.Linear)]
         role = algo.actor if net is peer.actor.mu else algo.critic

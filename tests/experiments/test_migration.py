@@ -15,8 +15,7 @@ SUFFIXES = (".csv", ".json", ".fields.json")
 
 
 @pytest.mark.parametrize("place", OLD)
-def test_every_job_of_a_table_is_a_job_of_today_and_need_not_run(place, tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(RESULTS.parent / "examples"))
+def test_every_job_of_a_table_is_a_job_of_today_and_need_not_run(place, tmp_path):
     scale, _, name = place.partition("/")
     experiment = find_experiment(name)
     table = f"{scale}/{experiment.name}"

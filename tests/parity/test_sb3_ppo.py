@@ -52,13 +52,13 @@ def same_start(monkeypatch):
 )
 def test_a_rollout_and_its_update_are_those_of_sb3(task, rows, ends, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(EXAMPLES))
-    from sb3_ppo import PPOPeer
+    from sb3_ppo import Peer
 
     agent = {"rollout_steps": rows, "batch_size": rows, "epochs": 1, "lr": 0.1}
     agent |= {"adam_eps": 1.0}  # so that a step is proportional to the gradient, not to its sign
     agent |= {"actor": MLP, "critic": MLP, "value_clip": None, "advantage_norm": "minibatch"}
     config = small_ppo(f"gym/{task}-v5", agent=agent, steps=rows, eval_every=rows, log_every=rows)
-    peer = PPOPeer(config)
+    peer = Peer(config)
     weights = torch.Generator().manual_seed(stream_seed(config.seed, "weights"))
     start = config.algo.build(Spaces.of(peer), generator=weights)
     with torch.no_grad():

@@ -112,6 +112,7 @@ class Training:
     """Environment steps from state at laptop scale, for algorithms with a replay memory."""
     seeds: int = 5
     """Seeds at laptop scale."""
+    first_seed: int = 0
     episodes: int = 3
     """Episodes of an evaluation at laptop scale."""
     looks: int = 12
@@ -133,7 +134,7 @@ class Training:
         names = [name for name, arm in arms.items() if arm.fields.get("algo", "sac") == algo]
         jobs = {(n, t): size.job(t, **arms[n].fields) for t in size.tasks for n in names}
         cells = []
-        for seed in range(size.seeds):
+        for seed in range(self.first_seed, self.first_seed + size.seeds):
             for (name, task), job in jobs.items():
                 seeded = replace(job, config=replace(job.config, seed=seed))
                 then = arms[name].fields.get("then", self.then)

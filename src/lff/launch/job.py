@@ -21,6 +21,8 @@ _KINDS = {
     "replay-kernel": "after_training:ReplayKernelJob",
     "fit": "fits:FitJob",
     "surface": "regression:SurfaceJob",
+    "host": "hosts:HostJob",
+    "peer": "hosts:PeerJob",
     "dynamics": "dynamics:DynamicsJob",
     "pause": "pause:PauseJob",
     "monte-carlo": "kernels:MonteCarloJob",

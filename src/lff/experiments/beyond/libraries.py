@@ -1,0 +1,131 @@
+"""Other libraries: does LFF help inside them, and do our agents learn as well as theirs?
+
+Hosts train their own SAC, with LFF or their own MLP of equal size, at the same rates.  Peers have
+the tasks, episodes, sizes, rates, schedule and evaluations of ours; initial weights, the order of
+minibatches and the form of the losses are each library's own.  The value loss of PPO is not clipped
+in either, since the two clip it in different ways.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from lff.experiments.grids import Training
+from lff.experiments.spec import (
+    Arm,
+    Cell,
+    Each,
+    Experiment,
+    Panel,
+    ScaleName,
+    baseline,
+    ours,
+    rival,
+)
+from lff.stats.kinds import AsGood, Better
+from lff.stats.metrics import RETURN
+
+HOSTS = {"sb3": "Stable-Baselines3", "sbx": "SBX", "torchrl": "TorchRL", "tianshou": "Tianshou"}
+
+
+def host_grid(host: str) -> Any:
+    """Return the grid of a host: both arms of a seed before the next seed."""
+
+    def cells(arms: Mapping[str, Arm], scale: ScaleName) -> tuple[Cell, ...]:
+        from lff.experiments.jobs.hosts import HostJob
+
+        seeds, steps, every = (2, 204, 204) if scale == "smoke" else (5, 3_000, 500)
+        return tuple(
+            Cell(name, "Pendulum-v1", HostJob(f"host_{host}", name, (seed,), steps, every), seed)  # type: ignore[arg-type]
+            for seed in range(seeds)
+            for name in arms
+        )
+
+    return cells
+
+
+def own_agent(scale: ScaleName, variant: str) -> Any:
+    """Return the job of the user's own agent with one of the two networks, all seeds."""
+    from lff.experiments.jobs.hosts import HostJob
+
+    seeds, steps = (2, 200) if scale == "smoke" else (5, 4_000)
+    return HostJob("drop_in", variant, tuple(range(seeds)), steps, every=200)
+
+
+def peer_job(job: Any, _scale: ScaleName) -> Any:
+    """Return the job of the peer of a training job."""
+    from lff.experiments.jobs.hosts import PeerJob
+
+    return PeerJob(job)
+
+
+def peer(name: str, sentence: str, claim: Any, grid: Training, **fields: Any) -> Experiment:
+    """Return the experiment that trains our agent beside Stable-Baselines3's."""
+    algo = fields.get("algo", "sac").upper()
+    return Experiment(
+        name=name,
+        title=f"Does our {algo} learn as well as Stable-Baselines3's?",
+        source="beyond the paper",
+        arms={"sb3": rival(net="mlp", then=peer_job, **fields), "lff": ours(net="mlp", **fields)},
+        grid=grid,
+        metrics=(RETURN,),
+        sentences={sentence: claim},
+        panels=(Panel(RETURN),),
+        whole_at="laptop",
+    )
+
+
+def td3(name: str, steps: int, first_seed: int = 0) -> Experiment:
+    """Return our TD3 beside theirs on Pendulum-v1."""
+    sentence = (
+        f"P{name.removeprefix('peer')}: Our TD3 learns as well as theirs: their mean returns over "
+        "the curve differ by at most 20 % of the magnitude of theirs."
+    )
+    task = ("gym/Pendulum-v1",)
+    size: dict[str, Any] = {"steps": steps, "episodes": 5, "looks": 10, "first_seed": first_seed}
+    grid = Training(laptop=task, largest="laptop", **size)
+    fields = {"algo": "td3", "hidden_dim": 64, "lr": 1e-3, "warmup_steps": 1_000}
+    return peer(name, sentence, AsGood("lff", than="sb3"), grid, **fields)
+
+
+EXPERIMENTS = (
+    *(
+        Experiment(
+            name=f"host-{host}",
+            title=f"Does LFF help inside {title}?",
+            source="beyond the paper",
+            arms={"MLP": baseline(), "LFF": ours()},
+            grid=host_grid(host),
+            metrics=(RETURN,),
+            sentences={f"H-{host}: LFF helps inside {title}.": Better("LFF", than="MLP")},
+            panels=(Panel(RETURN),),
+            whole_at="laptop",
+        )
+        for host, title in HOSTS.items()
+    ),
+    Experiment(
+        name="drop-in",
+        title="What do three changed lines do in a user's own agent?",
+        source='§5, "only changing a few lines of code"',
+        arms={"MLP": baseline(variant="MLP"), "LFF σ=0.01": ours(variant="LFF")},
+        grid=Each(own_agent, {"pendulum": {}}),
+        metrics=(RETURN,),
+        panels=(Panel(RETURN),),
+        whole_at="laptop",
+    ),
+    peer(
+        "peer-sb3",
+        "P-sb3: Our SAC learns better than theirs.",
+        Better("lff", than="sb3"),
+        Training(laptop=("dmc/cheetah-run",), steps=50_000, episodes=5, looks=10, largest="laptop"),
+    ),
+    peer(
+        "peer-sb3-ppo",
+        "P-sb3-ppo: Our PPO learns as well as theirs.",
+        AsGood("lff", than="sb3"),
+        Training(laptop=("gym/HalfCheetah-v5", "gym/Hopper-v5"), episodes=5, largest="laptop"),
+        algo="ppo",
+        value_clip=None,
+    ),
+    td3("peer-sb3-td3", 10_000),
+    td3("peer-sb3-td3-long", 30_000, first_seed=5),
+)

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from lff.nn.fourier import Fourier as Fourier
     from lff.nn.fourier import LearnedFourierFeatures as LearnedFourierFeatures
     from lff.nn.fourier import LearnedFourierFeatures2d as LearnedFourierFeatures2d
-    from lff.nn.mlp import MLPTrunk as MLPTrunk
+    from lff.nn.matched import match_width as match_width
     from lff.nn.net import LFF as LFF
     from lff.nn.net import MLP as MLP
     from lff.nn.net import NetConfig as NetConfig
-    from lff.nn.width import match_width as match_width
+    from lff.nn.trunks import MLPTrunk as MLPTrunk
     from lff.runs.load import load as load
     from lff.training import train as train
 
@@ -31,12 +31,12 @@ _HOMES = {
     "LearnedFourierFeatures": "lff.nn.fourier",
     "LearnedFourierFeatures2d": "lff.nn.fourier",
     "MLP": "lff.nn.net",
-    "MLPTrunk": "lff.nn.mlp",
+    "MLPTrunk": "lff.nn.trunks",
     "NetConfig": "lff.nn.net",
     "audit": "lff.auditing.audit",
     "insert_front": "lff.auditing.insert",
     "load": "lff.runs.load",
-    "match_width": "lff.nn.width",
+    "match_width": "lff.nn.matched",
     "train": "lff.training",
 }
 _ROOMS = (

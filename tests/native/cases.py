@@ -14,8 +14,7 @@ from lff.algos.sac import Noise
 from lff.data import Batch
 from lff.native import NativeSAC
 from lff.nn import Fourier, MLPTrunk, NetConfig
-from lff.nn.controls import ConstantControl, LinearControl
-from lff.nn.log_uniform import LogUniformFourier
+from lff.nn.fronts import ConstantControl, LinearControl, LogUniformFourier
 from lff.nn.net import Identity
 from lff.regularizers import BasisRule, LayerNorm, WeightDecay
 from tests.algos.batches import random_batch

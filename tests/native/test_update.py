@@ -13,7 +13,7 @@ from lff.core import BadInputError
 from lff.data import Batch
 from lff.native import NativeSAC, supports
 from lff.nn import MLPTrunk, NetConfig
-from lff.nn.controls import ConstantControl, LinearControl
+from lff.nn.fronts import ConstantControl, LinearControl
 from lff.regularizers import (
     BasisRule,
     Dropout,

@@ -40,9 +40,9 @@ def test_encoder_is_the_published_one():
     convolutions = [m for m in encoder.convolutions if isinstance(m, nn.Conv2d)]
     assert [c.stride for c in convolutions] == [(2, 2), (1, 1), (1, 1), (1, 1)]
     assert all(c.kernel_size == (3, 3) and c.out_channels == 32 for c in convolutions)
-    assert encoder.project.in_features == 32 * 35 * 35
-    assert isinstance(encoder.norm, nn.LayerNorm)
-    assert isinstance(encoder.output, nn.Identity)
+    assert encoder.head.project.in_features == 32 * 35 * 35
+    assert isinstance(encoder.head.norm, nn.LayerNorm)
+    assert isinstance(encoder.head.output, nn.Identity)
 
 
 def test_encoder_by_hand(rng):
@@ -54,7 +54,7 @@ def test_encoder_by_hand(rng):
     y = torch.cat([phase.sin(), phase.cos(), x], dim=1)
     for layer in encoder.convolutions:
         y = layer(y)
-    expected = encoder.norm(encoder.project(y.flatten(1)))
+    expected = encoder.head.norm(encoder.head.project(y.flatten(1)))
     torch.testing.assert_close(encoder(obs), expected)
 
 

@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from lff.nn import Ensemble, Fourier, Identity, MLPTrunk, NetConfig
-from lff.nn.traced import Waves, multiply_apart, run_traced
+from lff.nn.net import Waves, multiply_apart, run_traced
 
 NET = NetConfig(Fourier(fourier_dim=8, sigma=0.3), MLPTrunk((7, 5)))
 

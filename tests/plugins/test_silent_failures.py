@@ -34,10 +34,10 @@ class Extractor(BaseFeaturesExtractor):
 class InLinear(LearnedFourierFeatures):
     """The layer as many write it: B is the weight of a Linear without bias."""
 
-    def register_basis(self, rows, generator=None):
-        self.rows = rows
-        self.linear = nn.Linear(self.in_features, rows, bias=False)
-        self.linear.weight.data.copy_(self.draw(generator))
+    def register_basis(self, in_features, rows, **options):
+        super().register_basis(in_features, rows, **options)
+        self.linear = nn.Linear(in_features, rows, bias=False)
+        self.linear.weight = self._parameters.pop("B")
 
     @property
     def B(self):

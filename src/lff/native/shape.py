@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from torch import nn
 
 from lff.native.parts import Parts
-from lff.nn.controls import ConstantFeatures, LinearFeatures
 from lff.nn.ensemble import Ensemble, StackedLayerNorm, StackedLinear
 from lff.nn.fourier import BasisLayer, LearnedFourierFeatures
-from lff.nn.log_uniform import LogUniformFourierFeatures
+from lff.nn.fronts import ConstantFeatures, LinearFeatures, LogUniformFourierFeatures
 from lff.nn.net import Network
 
 NORM_EPS = 1e-5
@@ -193,6 +192,6 @@ def _front(front: nn.Module, prefix: str) -> FrontShape:
         rows=rows,
         ones=rows if wave == "linear" else 0,
         trained=front.trainable,
-        concat=getattr(front, "concat_input", True),
+        concat=front.concat_input,
         basis=f"{prefix}front.B",
     )

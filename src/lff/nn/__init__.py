@@ -1,57 +1,54 @@
 """Architectures: the learned Fourier feature layer and the networks built on it.  Torch alone."""
 
-from lff.nn.controls import ConstantControl as ConstantControl
-from lff.nn.controls import ConstantFeatures as ConstantFeatures
-from lff.nn.controls import LinearControl as LinearControl
-from lff.nn.controls import LinearFeatures as LinearFeatures
-from lff.nn.ensemble import Ensemble as Ensemble
-from lff.nn.ffn import FFN as FFN
-from lff.nn.ffn import FFNFeatures as FFNFeatures
-from lff.nn.fourier import BasisLayer as BasisLayer
-from lff.nn.fourier import Fourier as Fourier
-from lff.nn.fourier import Fourier2d as Fourier2d
-from lff.nn.fourier import LearnedFourierFeatures as LearnedFourierFeatures
-from lff.nn.fourier import LearnedFourierFeatures2d as LearnedFourierFeatures2d
-from lff.nn.log_uniform import LogUniformFourier as LogUniformFourier
-from lff.nn.log_uniform import LogUniformFourierFeatures as LogUniformFourierFeatures
-from lff.nn.matched import MatchedLayers as MatchedLayers
-from lff.nn.matched import MatchedMLP as MatchedMLP
-from lff.nn.matched import MatchRule as MatchRule
-from lff.nn.matched import count as count
-from lff.nn.mlp import Identity as Identity
-from lff.nn.mlp import MLPTrunk as MLPTrunk
-from lff.nn.mlp import orthogonal_ as orthogonal_
-from lff.nn.net import LFF as LFF
-from lff.nn.net import MLP as MLP
-from lff.nn.net import NetConfig as NetConfig
-from lff.nn.net import Network as Network
-from lff.nn.net import num_parameters as num_parameters
-from lff.nn.parts import FRONTS as FRONTS
-from lff.nn.parts import PIXEL_FRONTS as PIXEL_FRONTS
-from lff.nn.parts import TRUNKS as TRUNKS
-from lff.nn.parts import AnyFront as AnyFront
-from lff.nn.parts import AnyPixelFront as AnyPixelFront
-from lff.nn.parts import AnyTrunk as AnyTrunk
-from lff.nn.parts import Front as Front
-from lff.nn.parts import PixelFront as PixelFront
-from lff.nn.parts import Trunk as Trunk
-from lff.nn.pixel_heads import PixelCritic as PixelCritic
-from lff.nn.pixel_heads import PixelHead as PixelHead
-from lff.nn.pixel_heads import pixel_actor as pixel_actor
-from lff.nn.pixels import AUTHORS_UNMATCHED_FRONT as AUTHORS_UNMATCHED_FRONT
-from lff.nn.pixels import Conv1x1 as Conv1x1
-from lff.nn.pixels import MatchedConv1x1 as MatchedConv1x1
-from lff.nn.pixels import NoFront as NoFront
-from lff.nn.pixels import PixelEncoder as PixelEncoder
-from lff.nn.pixels import PixelEncoderConfig as PixelEncoderConfig
-from lff.nn.pixels import PixelMaps as PixelMaps
-from lff.nn.pixels import count_entrance as count_entrance
-from lff.nn.representation import Activations as Activations
-from lff.nn.representation import activations as activations
-from lff.nn.representation import dormant_share as dormant_share
-from lff.nn.representation import effective_rank as effective_rank
-from lff.nn.sine import DeepFourierTrunk as DeepFourierTrunk
-from lff.nn.sine import SIRENTrunk as SIRENTrunk
-from lff.nn.skip import ConcatMLPTrunk as ConcatMLPTrunk
-from lff.nn.skip import D2RLTrunk as D2RLTrunk
-from lff.nn.width import match_width as match_width
+from lff.nn.ensemble import Ensemble
+from lff.nn.fourier import (
+    BasisLayer,
+    Fourier,
+    Fourier2d,
+    LearnedFourierFeatures,
+    LearnedFourierFeatures2d,
+)
+from lff.nn.fronts import (
+    FFN,
+    ConstantControl,
+    ConstantFeatures,
+    FFNFeatures,
+    Identity,
+    LinearControl,
+    LinearFeatures,
+    LogUniformFourier,
+    LogUniformFourierFeatures,
+)
+from lff.nn.matched import MatchedMLP, count, match_width
+from lff.nn.net import LFF, MLP, NetConfig, Network, num_parameters
+from lff.nn.parts import (
+    FRONTS,
+    PIXEL_FRONTS,
+    TRUNKS,
+    AnyFront,
+    Front,
+    PixelFront,
+    Trunk,
+)
+from lff.nn.pixels import (
+    AUTHORS_UNMATCHED_FRONT,
+    Conv1x1,
+    MatchedConv1x1,
+    NoFront,
+    PixelCritic,
+    PixelEncoder,
+    PixelEncoderConfig,
+    PixelHead,
+    PixelMaps,
+    count_entrance,
+    pixel_actor,
+)
+from lff.nn.representation import activations, dormant_share, effective_rank
+from lff.nn.trunks import (
+    ConcatMLPTrunk,
+    D2RLTrunk,
+    DeepFourierTrunk,
+    MLPTrunk,
+    SIRENTrunk,
+    orthogonal_,
+)

@@ -17,11 +17,10 @@ from torch.func import functional_call, vmap
 
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError, BadTypeError
-from lff.nn.controls import ConstantFeatures
 from lff.nn.fourier import BasisLayer
+from lff.nn.fronts import ConstantFeatures
 from lff.nn.net import LFF, MLP, NetConfig, Network
-from lff.nn.sine import Sine, SineCosine
-from lff.nn.skip import SkipBody
+from lff.nn.trunks import Sine, SineCosine, SkipBody
 
 # Containers whose forward works on any leading axes as soon as their leaves do.
 CONTAINERS = (nn.Sequential, nn.ModuleList, Network, LFF, MLP, SkipBody)
@@ -127,7 +126,7 @@ class StackedLinear(nn.Module):
     def multiply_apart(
         self, waves: Float[Tensor, "member batch waves"], x: Float[Tensor, "member batch in"]
     ) -> Float[Tensor, "member batch out"]:
-        """Return the same for the input waves ‖ x (see ``lff.nn.traced``)."""
+        """Return the same for the input waves ‖ x (see ``lff.nn.net``)."""
         by_waves, by_x = torch.split(self.weight, [waves.shape[-1], x.shape[-1]], dim=1)
         rest = torch.bmm(x, by_x)
         return torch.bmm(waves, by_waves) + (rest if self.bias is None else rest + self.bias)

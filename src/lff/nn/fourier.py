@@ -60,27 +60,41 @@ class BasisLayer(nn.Module):
     """Layer that embeds its input by a basis B, and owns how B is drawn.
 
     ``B`` has shape ``(rows, in_features)``, or ``(member, rows, in_features)`` once an
-    :class:`lff.Ensemble` has stacked several layers into one.  A subclass sets the attributes below
-    and calls :meth:`register_basis`; by default B_ij ~ N(0, s²), s the ``initial_spread``, and the
-    phase of the waves is 2πBx.
+    :class:`lff.Ensemble` has stacked several layers into one.  A subclass calls
+    :meth:`register_basis`; by default B_ij ~ N(0, s²), s the ``initial_spread``, the phase of the
+    waves is 2πBx, and the output is sin ‖ cos ‖ x.
     """
 
     B: Tensor
-    in_features: int
-    out_features: int
+    fourier_dim: int
     wave_features: int
     """Number of leading outputs that come from B; the rest is x itself."""
-    trainable: bool
     initial_spread: float
     """Root mean square of B's entries under the initial law (σ for a Gaussian)."""
     random_law: bool = True
     """Whether B is a random draw; if not, :meth:`draw` returns the same matrix every time."""
+    shown: ClassVar[tuple[str, ...]] = ("sigma", "trainable", "concat_input")
+    """Attributes that ``print`` shows beside the sizes."""
 
-    def register_basis(self, rows: int, generator: torch.Generator | None = None) -> None:
-        """Draw B: a parameter if trained, else a buffer, which no optimizer can change."""
-        self.rows = rows
+    def register_basis(
+        self,
+        in_features: int,
+        rows: int,
+        *,
+        spread: float,
+        waves_per_row: int = 2,
+        trainable: bool = True,
+        concat_input: bool = True,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """Set the sizes and draw B: a parameter if trained, else a buffer, out of any optimizer."""
+        self.in_features = check_size("in_features", in_features)
+        self.rows, self.initial_spread = rows, spread
+        self.trainable, self.concat_input = trainable, concat_input
+        self.fourier_dim = self.wave_features = waves_per_row * rows
+        self.out_features = self.wave_features + in_features * concat_input
         B = self.draw(generator)
-        if self.trainable:
+        if trainable:
             self.B = nn.Parameter(B)
         else:
             self.register_buffer("B", B)
@@ -96,11 +110,26 @@ class BasisLayer(nn.Module):
         B = self._parameters.get("B")
         return project(TWO_PI * x, self.B if B is None else B)
 
+    def forward(
+        self, x: Float[Tensor, "*batch in_features"]
+    ) -> Float[Tensor, "*batch {self.out_features}"]:
+        """Return sin(2πBx) ‖ cos(2πBx) ‖ x."""
+        return sin_cos(self.phase(x), x if self.concat_input else None)
+
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        """Draw B anew from its initial law, in place; every member on its own."""
+        """Draw B anew from its initial law, in place; every member separately."""
         with torch.no_grad():
             for member in self.B.unbind() if self.B.ndim == 3 else (self.B,):
                 member.copy_(self.draw(generator))
+
+    def extra_repr(self) -> str:
+        """Show the science."""
+        values = {"in": getattr(self, "in_channels", self.in_features), "F": self.fourier_dim}
+        values |= {name: getattr(self, name) for name in self.shown}
+        return ", ".join(
+            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in values.items()
+        )
 
 
 def sin_cos(phase: Tensor, x: Tensor | None, *, dim: int = -1) -> Tensor:
@@ -146,24 +175,14 @@ class LearnedFourierFeatures(BasisLayer):
         config = Fourier(
             fourier_dim=fourier_dim, sigma=sigma, trainable=trainable, concat_input=concat_input
         )
-        self.in_features = check_size("in_features", in_features)
-        self.fourier_dim = self.wave_features = config.fourier_dim
-        self.sigma = self.initial_spread = config.sigma
-        self.trainable, self.concat_input = config.trainable, config.concat_input
-        self.out_features = self.fourier_dim + self.in_features * self.concat_input
-        self.register_basis(self.fourier_dim // 2, generator)
-
-    def forward(
-        self, x: Float[Tensor, "*batch in_features"]
-    ) -> Float[Tensor, "*batch {self.out_features}"]:
-        """Return sin(2πBx) ‖ cos(2πBx) ‖ x."""
-        return sin_cos(self.phase(x), x if self.concat_input else None)
-
-    def extra_repr(self) -> str:
-        """Show the science."""
-        return (
-            f"in={self.in_features}, F={self.fourier_dim}, sigma={self.sigma:g}, "
-            f"trainable={self.trainable}, concat_input={self.concat_input}"
+        self.sigma = config.sigma
+        self.register_basis(
+            in_features,
+            config.fourier_dim // 2,
+            spread=config.sigma,
+            trainable=config.trainable,
+            concat_input=config.concat_input,
+            generator=generator,
         )
 
 
@@ -181,6 +200,8 @@ class LearnedFourierFeatures2d(BasisLayer):
     torch.Size([32, 3])
     """
 
+    shown = (*BasisLayer.shown, "per_frame")
+
     def __init__(
         self,
         in_channels: int,
@@ -193,7 +214,6 @@ class LearnedFourierFeatures2d(BasisLayer):
         frame_channels: int = 3,
         generator: torch.Generator | None = None,
     ) -> None:
-        """Draw B of shape ``(fourier_dim // 2, in_channels)``, or ``frame_channels`` wide."""
         super().__init__()
         config = Fourier2d(
             fourier_dim=fourier_dim,
@@ -204,18 +224,23 @@ class LearnedFourierFeatures2d(BasisLayer):
             frame_channels=frame_channels,
         )
         self.in_channels = check_size("in_channels", in_channels)
-        self.fourier_dim, self.per_frame = config.fourier_dim, config.per_frame
-        self.sigma = self.initial_spread = config.sigma
-        self.trainable, self.concat_input = config.trainable, config.concat_input
-        self.in_features = config.frame_channels if config.per_frame else self.in_channels
-        self.frames, rest = divmod(self.in_channels, self.in_features)
+        self.sigma, self.per_frame = config.sigma, config.per_frame
+        width = config.frame_channels if per_frame else self.in_channels
+        self.frames, rest = divmod(self.in_channels, width)
         if rest:
             constraint = f"a multiple of frame_channels={frame_channels} when per_frame=True"
             raise BadInputError("in_channels", in_channels, constraint, "set frame_channels")
+        self.register_basis(
+            width,
+            config.fourier_dim // 2,
+            spread=config.sigma,
+            trainable=config.trainable,
+            concat_input=config.concat_input,
+            generator=generator,
+        )
         self.wave_features = self.frames * self.fourier_dim
         self.out_channels = self.wave_features + self.in_channels * self.concat_input
         self.out_features = self.out_channels
-        self.register_basis(self.fourier_dim // 2, generator)
 
     def phase(
         self, x: Float[Tensor, "*batch channels height width"]
@@ -233,14 +258,6 @@ class LearnedFourierFeatures2d(BasisLayer):
     ) -> Float[Tensor, "*batch {self.out_channels} height width"]:
         """Return sin(2πBx) ‖ cos(2πBx) ‖ x along the channels."""
         return sin_cos(self.phase(x), x if self.concat_input else None, dim=-3)
-
-    def extra_repr(self) -> str:
-        """Show the science."""
-        return (
-            f"in={self.in_channels}, F={self.fourier_dim}, sigma={self.sigma:g}, "
-            f"trainable={self.trainable}, concat_input={self.concat_input}, "
-            f"per_frame={self.per_frame}"
-        )
 
 
 def _convolve(

@@ -1,4 +1,4 @@
-"""The MLP of equal size: a baseline whose widths are resolved when it is built.
+"""Baselines of equal size: an MLP whose widths are resolved when it is built.
 
 The count of parameters is affine in the free width w, count(w) = a + b·w, so two counts give the
 exact w.  Counting builds the real networks without storage (torch's meta device), hence holds for
@@ -7,16 +7,17 @@ every front and trunk.
 
 import functools
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import torch
 from torch import nn
 
-from lff.nn.mlp import Activation, MLPTrunk
-from lff.nn.net import NetConfig, num_parameters
+from lff.core.checks import check_choice, check_size
+from lff.core.errors import BadInputError, BadTypeError
+from lff.nn.net import NetConfig, Network, num_parameters, solve_affine
 from lff.nn.parts import Trunk
-from lff.nn.sine import DeepFourierTrunk
-from lff.nn.skip import ConcatMLPTrunk
+from lff.nn.pixels import AUTHORS_UNMATCHED_FRONT, MatchedConv1x1, PixelEncoder, PixelEncoderConfig
+from lff.nn.trunks import Activation, ConcatMLPTrunk, DeepFourierTrunk, MLPTrunk
 
 MatchRule = Literal["exact", "paper", "readme"]
 MatchedLayers = Literal["plain", "concat", "deep-fourier"]
@@ -78,15 +79,12 @@ def later_widths(like: NetConfig, in_features: int, out_features: int) -> tuple[
     return like.hidden(in_features, out_features)[not like.front.is_layer :]
 
 
-def exact_width(
+def first_width(
     like: NetConfig, in_features: int, out_features: int, later: tuple[int, ...]
 ) -> int:
     """Return the first width of nearest count; below 1 if the later layers alone are larger."""
-    goal, small, large = (
-        count(config, in_features, out_features)
-        for config in (like, *(NetConfig(trunk=MLPTrunk((w, *later))) for w in (1, 2)))
-    )
-    return solve(goal, small, large)
+    baselines = (NetConfig(trunk=MLPTrunk((w, *later))) for w in (1, 2))
+    return solve_affine(*(count(net, in_features, out_features) for net in (like, *baselines)))
 
 
 def matched_widths(
@@ -102,13 +100,53 @@ def matched_widths(
     if rule != "exact":
         return (NAMED_WIDTHS[rule], *later)
     for skipped in range(len(later) + 1):
-        width = exact_width(like, in_features, out_features, later[skipped:])
+        width = first_width(like, in_features, out_features, later[skipped:])
         if width >= 1:
             return (width, *later[skipped:])
     return (1,)
 
 
-def solve(goal: int, at_one: int, at_two: int) -> int:
-    """Return the integer w nearest to the solution of a + b·w = goal, in exact arithmetic."""
-    slope = at_two - at_one
-    return (2 * (goal - at_one) + slope) // (2 * slope) + 1
+def match_width(
+    network: Network | PixelEncoder | NetConfig | PixelEncoderConfig,
+    in_features: int | None = None,
+    out_features: int | None = None,
+    *,
+    choice: MatchRule = "exact",
+) -> int:
+    """Return the width that makes a baseline as large as ``network``.
+
+    For a network or its config: the first hidden width of an MLP with one hidden layer more (as
+    many without a front), as ``lff.MLP(..., first_dim=...)`` takes it.  For a pixel encoder: the
+    channels of the 1x1 convolution that replaces the front, so that front plus first convolution
+    are equal.  A config alone does not know its input, so it needs ``in_features`` (the
+    image's channels for an encoder) and, for networks, ``out_features``.
+
+    >>> from lff import LFF
+    >>> match_width(LFF(23, 1, n_hidden=2, hidden_dim=1024, sigma=0.001, fourier_dim=1024))
+    1034
+    """
+    config: Any = network
+    if isinstance(network, PixelEncoder):
+        config, in_features = network.config, network.in_channels
+    elif isinstance(network, Network):
+        config, in_features = network.config, network.in_features
+        out_features = network.out_features
+    if not isinstance(config, NetConfig | PixelEncoderConfig):
+        kinds = "a Network, a PixelEncoder, or the config of one"
+        raise BadTypeError("network", network, kinds, "pass lff.LFF(...), say")
+    in_features = check_size("in_features", in_features)
+    if isinstance(config, PixelEncoderConfig):
+        check_choice("choice for pixels", choice, ("exact", "readme"))
+        if choice == "readme":
+            return AUTHORS_UNMATCHED_FRONT.channels
+        matched = MatchedConv1x1(like=config.front)
+        return matched.resolve(in_features, num_filters=config.num_filters).channels
+    out_features = check_size("out_features", out_features)
+    check_choice("choice", choice, get_args(MatchRule))
+    width, *rest = matched_widths(config, in_features, out_features, rule=choice)
+    later = later_widths(config, in_features, out_features)
+    if len(rest) < len(later):
+        constraint = f"larger than an MLP with layers {(1, *later)}"
+        remedy = "use lff.nn.MatchedMLP, which takes fewer layers"
+        raise BadInputError("the network", config, constraint, remedy)
+    return width

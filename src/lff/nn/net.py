@@ -4,21 +4,28 @@
     trunk: computes the output from it      MLPTrunk, MatchedMLP, ConcatMLPTrunk, D2RLTrunk, …
 
 ``LFF`` and ``MLP`` are the two networks of the paper, for direct use.
+
+Under a compiler the values are those of ``trunk(front(x))`` to rounding, but the operations suit
+generated code.  sin ‖ cos ‖ x is never laid out as one matrix: its odd width (F + d columns) would
+make products with it slow, so the first layer multiplies waves and x apart, each by its part of the
+weight.  And the gradient of the waves reuses sine and cosine, which the compiler would compute
+again.
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar, no_type_check
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from lff.core.checks import Config, check_size, validate
 from lff.core.errors import BadInputError
-from lff.nn.fourier import Fourier, check_input
-from lff.nn.mlp import Activation, Identity, MLPTrunk
+from lff.nn.fourier import Fourier, LearnedFourierFeatures, check_input
+from lff.nn.fronts import Identity
 from lff.nn.parts import AnyFront, AnyTrunk
-from lff.nn.traced import run_traced
+from lff.nn.trunks import Activation, MLPTrunk
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,6 @@ class NetConfig(Config):
     """The layers that compute the output from the embedding."""
 
     def __post_init__(self) -> None:
-        """Check the parts, and that they fit."""
         validate(self)
         if self.front.is_layer and not self.trunk.takes_front:
             name = type(self.trunk).__name__
@@ -82,7 +88,6 @@ class Network(nn.Module):
         *,
         generator: torch.Generator | None = None,
     ) -> None:
-        """Build both parts from their configs."""
         super().__init__()
         self.config = config
         self.in_features = check_size("in_features", in_features)
@@ -185,6 +190,72 @@ class MLP(Network):
         super().__init__(NetConfig(trunk=trunk), in_features, out_features, generator=generator)
 
 
+def solve_affine(goal: int, at_one: int, at_two: int) -> int:
+    """Return the integer w nearest to the solution of a + b·w = goal, in exact arithmetic."""
+    slope = at_two - at_one
+    return (2 * (goal - at_one) + slope) // (2 * slope) + 1
+
+
 def num_parameters(module: nn.Module) -> int:
     """Return the number of trained parameters; a frozen B is a buffer and does not count."""
     return sum(parameter.numel() for parameter in module.parameters())
+
+
+@no_type_check  # the compiler cannot follow a checker of shapes into a function of autograd
+class Waves(torch.autograd.Function):
+    """sin(p) ‖ cos(p), whose gradient is taken from the result."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(phase: Tensor) -> Tensor:
+        """Return sin(p) ‖ cos(p)."""
+        return torch.cat((phase.sin(), phase.cos()), dim=-1)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> None:  # noqa: ARG004
+        """Keep the waves."""
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        """Return g_sin cos(p) - g_cos sin(p)."""
+        (waves,) = ctx.saved_tensors
+        sine, cosine = waves.chunk(2, dim=-1)
+        by_sine, by_cosine = gradient.chunk(2, dim=-1)
+        slope: Tensor = by_sine * cosine - by_cosine * sine
+        return slope
+
+
+def multiply_apart(
+    layer: nn.Module, waves: Float[Tensor, "*batch waves"], x: Float[Tensor, "*batch in"]
+) -> Float[Tensor, "*batch out"]:
+    """Return layer(waves ‖ x) without laying the two side by side.
+
+    A layer other than ``nn.Linear`` says how by a method of the same name.
+    """
+    if isinstance(layer, nn.Linear):
+        by_waves, by_x = torch.split(layer.weight, [waves.shape[-1], x.shape[-1]], dim=1)
+        return F.linear(waves, by_waves) + F.linear(x, by_x, layer.bias)
+    product: Tensor = layer.multiply_apart(waves, x)  # type: ignore[operator]
+    return product
+
+
+def run_traced(front: nn.Module, trunk: nn.Module, x: Tensor) -> Tensor:
+    """Return trunk(front(x)), waves and x apart if front and trunk are made so."""
+    layers = list(trunk.children()) if type(trunk) is nn.Sequential else []
+    if not (layers and _splits(front, layers[0])):
+        whole: Tensor = trunk(front(x))
+        return whole
+    phase = front.phase(x)  # type: ignore[operator]
+    hidden = multiply_apart(layers[0], Waves.apply(phase), x)  # type: ignore[no-untyped-call]
+    for layer in layers[1:]:
+        hidden = layer(hidden)
+    return hidden
+
+
+def _splits(front: nn.Module, first: nn.Module) -> bool:
+    """Return whether nothing but the product happens between front and first layer."""
+    plain = type(first) is nn.Linear or hasattr(first, "multiply_apart")
+    hooked = any((*m._forward_hooks, *m._forward_pre_hooks) for m in (front, first))
+    return type(front) is LearnedFourierFeatures and front.concat_input and plain and not hooked

@@ -16,23 +16,23 @@ from lff.core.config import Registry
 FRONTS = Registry(
     "front",
     {
-        "identity": "lff.nn.mlp:Identity",
+        "identity": "lff.nn.fronts:Identity",
         "fourier": "lff.nn.fourier:Fourier",
-        "log-uniform-fourier": "lff.nn.log_uniform:LogUniformFourier",
-        "linear-control": "lff.nn.controls:LinearControl",
-        "constant-control": "lff.nn.controls:ConstantControl",
-        "ffn": "lff.nn.ffn:FFN",
+        "log-uniform-fourier": "lff.nn.fronts:LogUniformFourier",
+        "linear-control": "lff.nn.fronts:LinearControl",
+        "constant-control": "lff.nn.fronts:ConstantControl",
+        "ffn": "lff.nn.fronts:FFN",
     },
 )
 TRUNKS = Registry(
     "trunk",
     {
-        "mlp": "lff.nn.mlp:MLPTrunk",
+        "mlp": "lff.nn.trunks:MLPTrunk",
         "matched-mlp": "lff.nn.matched:MatchedMLP",
-        "concat-mlp": "lff.nn.skip:ConcatMLPTrunk",
-        "d2rl": "lff.nn.skip:D2RLTrunk",
-        "siren": "lff.nn.sine:SIRENTrunk",
-        "deep-fourier": "lff.nn.sine:DeepFourierTrunk",
+        "concat-mlp": "lff.nn.trunks:ConcatMLPTrunk",
+        "d2rl": "lff.nn.trunks:D2RLTrunk",
+        "siren": "lff.nn.trunks:SIRENTrunk",
+        "deep-fourier": "lff.nn.trunks:DeepFourierTrunk",
     },
 )
 PIXEL_FRONTS = Registry(

@@ -16,11 +16,11 @@ from torch import Tensor, nn
 
 from lff.core.checks import Config, Positive, Size, check_size, validate
 from lff.core.errors import BadInputError
+from lff.nn.ensemble import Ensemble
 from lff.nn.fourier import check_input
-from lff.nn.matched import solve
-from lff.nn.mlp import linear, orthogonal_
-from lff.nn.net import num_parameters
+from lff.nn.net import NetConfig, num_parameters, solve_affine
 from lff.nn.parts import AnyPixelFront, PixelFront
+from lff.nn.trunks import blank, linear, orthogonal_, uniform_
 
 KERNEL = 3
 FIRST_STRIDE = 2
@@ -35,12 +35,7 @@ class NoFront(PixelFront):
 
     tag: ClassVar[str] = "no-front"
 
-    def build(
-        self,
-        in_channels: int,  # noqa: ARG002
-        *,
-        generator: torch.Generator | None = None,  # noqa: ARG002
-    ) -> nn.Identity:
+    def build(self, in_channels: int, *, generator: torch.Generator | None = None) -> nn.Identity:  # noqa: ARG002
         """Return a module that changes nothing."""
         return nn.Identity()
 
@@ -82,16 +77,9 @@ class ConvFeatures2d(nn.Module):
         scale: float = 1.0,
         generator: torch.Generator | None = None,
     ) -> None:
-        """Draw W and b from U(±1/√in_channels)."""
         super().__init__()
-        self.scale = scale
-        self.out_channels = out_channels
-        dense = linear(in_channels, out_channels, init="default", generator=generator)
-        self.conv = _blank_conv(in_channels, out_channels, kernel=1, stride=1)
-        with torch.no_grad():
-            self.conv.weight.copy_(dense.weight[:, :, None, None])
-            if self.conv.bias is not None:
-                self.conv.bias.copy_(dense.bias)
+        self.scale, self.out_channels = scale, out_channels
+        self.conv = uniform_(blank(nn.Conv2d, in_channels, out_channels, 1), generator=generator)
 
     def forward(self, x: Float[Tensor, "n c h w"]) -> Float[Tensor, "n {self.out_channels} h w"]:
         """Return relu(scale · (Wx + b))."""
@@ -114,7 +102,6 @@ class MatchedConv1x1(PixelFront):
     """The front to be compared with."""
 
     def __post_init__(self) -> None:
-        """Refuse a front without parameters."""
         validate(self)
         if isinstance(self.like, NoFront):
             remedy = "pass an encoder with a Fourier2d front"
@@ -122,19 +109,13 @@ class MatchedConv1x1(PixelFront):
 
     def resolve(self, in_channels: int, *, num_filters: int) -> Conv1x1:
         """Return the convolution with its channels as a number."""
-        fronts = (self.like, Conv1x1(channels=1), Conv1x1(channels=2))
-        goal, small, large = (
+        counts = (
             count_entrance(PixelEncoderConfig(front=front, num_filters=num_filters), in_channels)
-            for front in fronts
+            for front in (self.like, Conv1x1(channels=1), Conv1x1(channels=2))
         )
-        return Conv1x1(channels=max(1, solve(goal, small, large)))
+        return Conv1x1(channels=max(1, solve_affine(*counts)))
 
-    def build(
-        self,
-        in_channels: int,  # noqa: ARG002
-        *,
-        generator: torch.Generator | None = None,  # noqa: ARG002
-    ) -> nn.Module:
+    def build(self, in_channels: int, *, generator: torch.Generator | None = None) -> nn.Module:  # noqa: ARG002
         """Refuse: the channels depend on the convolution that follows."""
         remedy = "build the whole encoder, or call resolve(in_channels, num_filters=...)"
         raise BadInputError("a MatchedConv1x1", self, "resolved", remedy)
@@ -173,9 +154,8 @@ class PixelEncoderConfig(Config):
         """Return the front and the first convolution: what a fair comparison keeps equal."""
         front = self.resolve(in_channels).front.build(in_channels, generator=generator)
         width = getattr(front, "out_channels", in_channels)
-        first = _blank_conv(width, self.num_filters, kernel=KERNEL, stride=FIRST_STRIDE)
-        orthogonal_(first, generator=generator)
-        return front, first
+        first = blank(nn.Conv2d, width, self.num_filters, KERNEL, stride=FIRST_STRIDE)
+        return front, orthogonal_(first, generator=generator)
 
 
 def count_entrance(config: PixelEncoderConfig, in_channels: int) -> int:
@@ -198,7 +178,6 @@ class PixelMaps(nn.Module):
         *,
         generator: torch.Generator | None = None,
     ) -> None:
-        """Build front and convolutions; delta-orthogonal, zero bias."""
         super().__init__()
         self.config = config
         if len(obs_shape) != 3:
@@ -206,14 +185,16 @@ class PixelMaps(nn.Module):
             raise BadInputError("obs_shape", obs_shape, constraint, remedy)
         self.in_channels, *size = (check_size("obs_shape", n) for n in obs_shape)
         self.image_size = tuple(size)
-        height, width = (_conv_size(n, config.num_layers) for n in size)
+        shrink = (KERNEL - 1) * (config.num_layers - 1)  # of the later convolutions, unpadded
+        height, width = ((n - KERNEL) // FIRST_STRIDE + 1 - shrink for n in size)
         if min(height, width) < 1:
+            least = f"at least {FIRST_STRIDE * shrink + KERNEL} pixels"
             remedy = "render larger images or use fewer num_layers"
-            raise BadInputError("obs_shape", obs_shape, f"at least {_least(config)} pixels", remedy)
+            raise BadInputError("obs_shape", obs_shape, least, remedy)
         self.front, first = config.build_entrance(self.in_channels, generator=generator)
         convolutions: list[nn.Module] = [first, nn.ReLU()]
         for _ in range(config.num_layers - 1):
-            conv = _blank_conv(config.num_filters, config.num_filters, kernel=KERNEL, stride=1)
+            conv = blank(nn.Conv2d, config.num_filters, config.num_filters, KERNEL)
             convolutions += [orthogonal_(conv, generator=generator), nn.ReLU()]
         self.convolutions = nn.Sequential(*convolutions)
         self.maps_width = config.num_filters * height * width
@@ -268,6 +249,31 @@ class PixelMaps(nn.Module):
         return f"in={self.in_channels}, out={out}, parameters={num_parameters(self):,}"
 
 
+class PixelHead(nn.Module):
+    """Maps -> Linear, layer norm -> features -> network; the action, if any, joins the features."""
+
+    def __init__(
+        self,
+        config: PixelEncoderConfig,
+        maps_width: int,
+        net: nn.Module,
+        *,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.project = linear(maps_width, config.feature_dim, generator=generator)
+        self.norm = nn.LayerNorm(config.feature_dim)
+        self.output = nn.Tanh() if config.output_tanh else nn.Identity()
+        self.net = net
+
+    def forward(
+        self, maps: Float[Tensor, "*batch maps"], *rest: Float[Tensor, "*batch _"]
+    ) -> Float[Tensor, "..."]:
+        """Return the network's output."""
+        output: Tensor = self.net(self.output(self.norm(self.project(maps))), *rest)
+        return output
+
+
 class PixelEncoder(PixelMaps):
     """``(*batch, channels, height, width)`` -> ``(*batch, feature_dim)``.
 
@@ -284,34 +290,61 @@ class PixelEncoder(PixelMaps):
         *,
         generator: torch.Generator | None = None,
     ) -> None:
-        """Build front, convolutions and head; delta-orthogonal and orthogonal, zero bias."""
         super().__init__(config, obs_shape, generator=generator)
         self.out_features = config.feature_dim
-        self.project = linear(self.maps_width, config.feature_dim, generator=generator)
-        self.norm = nn.LayerNorm(config.feature_dim)
-        self.output = nn.Tanh() if config.output_tanh else nn.Identity()
+        self.head = PixelHead(config, self.maps_width, nn.Identity(), generator=generator)
 
     def forward(
         self, obs: Shaped[Tensor, "*batch channels height width"]
     ) -> Float[Tensor, "*batch {self.out_features}"]:
         """Return the features of each image."""
-        features: Tensor = self.output(self.norm(self.project(self.convolve(obs))))
+        features: Tensor = self.head(self.convolve(obs))
         return features
 
 
-def _blank_conv(in_channels: int, out_channels: int, *, kernel: int, stride: int) -> nn.Conv2d:
-    """Return a Conv2d with storage but no values, so that the global RNG stays where it is."""
-    device = torch.get_default_device()
-    with torch.device("meta"):
-        conv = nn.Conv2d(in_channels, out_channels, kernel, stride=stride)
-    return conv.to_empty(device=device)
+class PixelCritic(nn.Module):
+    """Encoder and all critics: ``(images, action)`` -> ``(critic, *batch, 1)``.
+
+    The actor shares the encoder (:func:`pixel_actor`), but the critics alone train it.
+    """
+
+    def __init__(
+        self,
+        config: PixelEncoderConfig,
+        net: NetConfig,
+        size: int,
+        *,
+        obs_shape: tuple[int, int, int],
+        action_dim: int,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.encoder = PixelMaps(config, obs_shape, generator=generator)
+        width = config.feature_dim + action_dim
+        critics = Ensemble.build(net, size, in_features=width, out_features=1, generator=generator)
+        self.head = PixelHead(config, self.encoder.maps_width, critics, generator=generator)
+
+    @property
+    def net(self) -> nn.Module:
+        """The critics behind encoder and projection."""
+        return self.head.net
+
+    def forward(
+        self, obs: Shaped[Tensor, "*batch channels height width"], action: Float[Tensor, "*batch a"]
+    ) -> Float[Tensor, "critic *batch 1"]:
+        """Return every critic's value."""
+        output: Tensor = self.head(self.encoder(obs), action)
+        return output
 
 
-def _conv_size(size: int, num_layers: int) -> int:
-    """Return the side of the maps after all convolutions (no padding)."""
-    return (size - KERNEL) // FIRST_STRIDE + 1 - (KERNEL - 1) * (num_layers - 1)
-
-
-def _least(config: PixelEncoderConfig) -> int:
-    """Return the smallest side of an image that leaves one pixel."""
-    return FIRST_STRIDE * (KERNEL - 1) * (config.num_layers - 1) + KERNEL
+def pixel_actor(
+    config: PixelEncoderConfig,
+    net: NetConfig,
+    *,
+    maps_width: int,
+    action_dim: int,
+    generator: torch.Generator | None = None,
+) -> PixelHead:
+    """Return the actor's head, for the maps of the critics' encoder."""
+    network = net.build(config.feature_dim, 2 * action_dim, generator=generator)
+    return PixelHead(config, maps_width, network, generator=generator)

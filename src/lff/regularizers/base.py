@@ -20,9 +20,9 @@ from torch import Tensor, nn
 from lff.core.checks import Config
 from lff.core.config import Registry
 from lff.core.errors import BadInputError
-from lff.nn import BasisLayer, Ensemble, Network, PixelCritic, PixelHead
+from lff.nn import BasisLayer
 from lff.nn.ensemble import NONLINEARITIES, StackedLinear
-from lff.nn.sine import SineCosine
+from lff.nn.trunks import SineCosine
 from lff.optim import Rule
 
 REGULARIZERS = Registry(
@@ -133,21 +133,18 @@ def width_of(module: nn.Module) -> int:
 
 def members_of(network: nn.Module) -> int | None:
     """Return how many members are stacked in a network, None if it is a plain one."""
-    network = _inner(network)
-    return network.size if isinstance(network, Ensemble) else None
+    return getattr(_inner(network), "size", None)
 
 
 def trunk_of(network: nn.Module) -> nn.Module:
     """Return the trunk of a network or of a stack of them."""
-    network = _inner(network)
-    whole = network.stacked if isinstance(network, Ensemble) else network
-    return whole.trunk if isinstance(whole, Network) else whole
+    inner = _inner(network)
+    whole = getattr(inner, "stacked", inner)
+    return getattr(whole, "trunk", whole)
 
 
 def _inner(network: nn.Module) -> nn.Module:
-    """Return the network behind the encoder and the projection, if there are any."""
-    head = network.head if isinstance(network, PixelCritic) else network
-    return head.net if isinstance(head, PixelHead) else head
+    return getattr(network, "net", network)  # a pixel agent's, behind encoder and projection
 
 
 def linears(network: nn.Module) -> list[Slot]:

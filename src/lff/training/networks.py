@@ -23,7 +23,7 @@ from lff.nn import (
     NoFront,
     PixelEncoderConfig,
 )
-from lff.nn.mlp import Activation
+from lff.nn.trunks import Activation
 
 NetName = Literal[
     "lff", "mlp", "fixed-b", "no-concat", "log-uniform", "mlp-concat", "linear", "constant", "ffn"

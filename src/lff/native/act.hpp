@@ -29,7 +29,7 @@ void act_layer(const Params<S>& w, const float* const* x, const F& head) {
   const float* rows[R];
   dots<R, in, in>(w.weight[l].value, x, out, [&](int r, int o, float z) {
     z += w.bias[l].value[o];
-    h[r][o] = S::normed || !(z < 0.f) ? z : 0.f;
+    h[r][o] = S::normed || S::tangents || !(z < 0.f) ? z : 0.f;
   });
   for (int r = 0; r < R; ++r) {
     rows[r] = h[r];
@@ -41,9 +41,11 @@ void act_layer(const Params<S>& w, const float* const* x, const F& head) {
       const float rate = 1.f / std::sqrt(squares / out + 1e-5f);
       for (int o = 0; o < out; ++o) {
         const float y = (h[r][o] - mean) * rate * w.scale[l].value[o] + w.shift[l].value[o];
-        h[r][o] = y < 0.f ? 0.f : y;
+        h[r][o] = !S::tangents && y < 0.f ? 0.f : y;
       }
     }
+    if constexpr (S::tangents)
+      each_vector<out>([&](int o, auto n) { store<n>(h[r] + o, tangent(load<n>(h[r] + o))); });
   }
   if constexpr (l + 1 < S::depth) act_layer<l + 1, S, R>(w, rows, head);
   else

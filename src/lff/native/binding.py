@@ -53,17 +53,12 @@ class Table:
         return [0 if tensor is None else tensor.data_ptr() for tensor in self.tensors]
 
     def _add(self, tensor: Tensor | None, dtype: torch.dtype = torch.float32) -> None:
-        if tensor is not None and not (
-            tensor.dtype == dtype and tensor.is_contiguous() and tensor.device.type == "cpu"
-        ):
-            remedy = "use --compile graph"
-            raise BadInputError("a tensor", tensor.dtype, f"{dtype} without gaps", remedy)
-        self.tensors.append(tensor)
+        self.tensors.append(None if tensor is None else checked(tensor, dtype))
 
     def _add_network(self, parts: Parts, role: str, net: NetShape) -> None:
         tensors, adam = parts.tensors(role), parts.adam(role)
         target = parts.target if role == "critic" else {}
-        for name in _parameters(net):
+        for name in parameter_names(net):
             rule = adam.rules.get(name)
             self._add(tensors[name])
             for place in (adam.first, adam.second, adam.start, target):
@@ -74,7 +69,15 @@ class Table:
                 self.numbers += [rule.lr, rule.l2, rule.l1, rule.anchor, float(rule.decoupled)]
 
 
-def _parameters(net: NetShape) -> Iterator[str]:
+def checked(tensor: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Return a tensor whose memory native code can use."""
+    if tensor.dtype != dtype or not tensor.is_contiguous() or tensor.device.type != "cpu":
+        remedy = "use --compile graph"
+        raise BadInputError("a tensor", tensor.dtype, f"{dtype} without gaps", remedy)
+    return tensor
+
+
+def parameter_names(net: NetShape) -> Iterator[str]:
     """Yield the names of a network's tensors in the order of ``Params::each``."""
     if net.front.basis is not None:
         yield net.front.basis

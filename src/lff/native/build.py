@@ -24,6 +24,7 @@ from lff.core.checks import check_choice
 from lff.core.errors import BadInputError, RunError
 
 Target = Literal["native", "x86-64-v3"]
+Main = Literal["sac.cpp", "policy.cpp"]
 SOURCES = Path(__file__).parent
 FLAGS = (
     "-std=c++20",
@@ -92,7 +93,7 @@ def sources() -> dict[str, str]:
     return {file.name: file.read_text(encoding="utf-8") for file in files}
 
 
-def origin_of(header: str, target: Target = "native") -> Origin:
+def origin_of(header: str, target: Target = "native", main: Main = "sac.cpp") -> Origin:
     """Return what a library for these sizes would be made by, without building it."""
     compiler = find_compiler()
     if compiler is None:
@@ -102,7 +103,7 @@ def origin_of(header: str, target: Target = "native") -> Origin:
     version, identity = compiler_identity(compiler, target)
     digest = hashlib.sha256()
     flags = " ".join((*FLAGS, *machine_flags(target)))
-    for text in (flags, identity, header, *(f"{n}\0{code}" for n, code in sources().items())):
+    for text in (flags, identity, main, header, *(f"{n}\0{code}" for n, code in sources().items())):
         digest.update(f"{len(text)}\0{text}".encode())
     return Origin(key=digest.hexdigest()[:32], target=target, compiler=version)
 
@@ -130,18 +131,18 @@ def _check_own(place: Path) -> None:
         raise BadInputError("the build cache", str(place), "writable by you alone", remedy)
 
 
-def build(header: str, target: Target = "native") -> tuple[Path, Origin]:
+def build(header: str, target: Target = "native", main: Main = "sac.cpp") -> tuple[Path, Origin]:
     """Return the library for these sizes, built if it is not in the cache."""
-    origin = origin_of(header, target)
+    origin = origin_of(header, target, main)
     folder = checked_cache_dir()
     library = folder / f"{origin.key}.so"
     if not library.exists():
-        compile_to(library, {**sources(), "shape.hpp": header}, target)
+        compile_to(library, {**sources(), "shape.hpp": header}, target, main)
     _check_own(library)
     return library, origin
 
 
-def compile_to(library: Path, files: Mapping[str, str], target: Target) -> None:
+def compile_to(library: Path, files: Mapping[str, str], target: Target, main: Main) -> None:
     """Compile the sources into a folder of their own, then move the library into its place."""
     with tempfile.TemporaryDirectory(dir=library.parent, prefix=".build-") as place:
         folder = Path(place)
@@ -150,7 +151,7 @@ def compile_to(library: Path, files: Mapping[str, str], target: Target) -> None:
         made = folder / "made.so"
         command = [find_compiler() or "g++", *FLAGS, *machine_flags(target), "-o", str(made)]
         done = subprocess.run(
-            [*command, str(folder / "sac.cpp")],
+            [*command, str(folder / main)],
             capture_output=True,
             text=True,
             check=False,
@@ -166,13 +167,15 @@ def compile_to(library: Path, files: Mapping[str, str], target: Target) -> None:
         made.replace(library)
 
 
-def load(header: str, target: Target = "native") -> tuple[ctypes.CDLL, Origin]:
+def load(
+    header: str, target: Target = "native", main: Main = "sac.cpp"
+) -> tuple[ctypes.CDLL, Origin]:
     """Return the library for these sizes, ready to be called; a broken file is built again."""
-    library, origin = build(header, target)
+    library, origin = build(header, target, main)
     try:
         return ctypes.CDLL(str(library)), origin
     except OSError:
         with suppress(FileNotFoundError):
             library.unlink()
-    library, origin = build(header, target)
+    library, origin = build(header, target, main)
     return ctypes.CDLL(str(library)), origin

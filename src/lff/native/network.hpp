@@ -5,7 +5,7 @@
 //   head     one number (critics), or twice as many as there are actions (actor: mean and spread)
 //
 // A shape S gives the sizes: in, wave, rows (of the basis), trained, ones, concat, depth, hidden[],
-// normed, by_output (weights are (out, in), as in torch's Linear, and not (in, out)), Output, plain.
+// normed, tangents (tanh for ReLU: acting alone), by_output (weights are (out, in), as in torch's Linear, and not (in, out)), Output, plain.
 #pragma once
 
 #include "kernels.hpp"

@@ -58,6 +58,8 @@ class NetShape:
     front: FrontShape
     plain: bool
     """Adam without decay and anchor."""
+    tangents: bool = False
+    """tanh in place of ReLU."""
 
     def code(self, name: str) -> str:
         """Return the C++ struct that describes the network."""
@@ -68,6 +70,7 @@ class NetShape:
             "normed": bool(self.norms),
             "by_output": self.by_output,
             "plain": self.plain,
+            "tangents": self.tangents,
         }
         text = ", ".join(f"{key} = {str(value).lower()}" for key, value in flags.items())
         return (
@@ -104,11 +107,20 @@ class Shape:
         flags = ("normalises", "has_target", "learns_alpha")
         text = ", ".join(f"{name} = {getattr(self, name)}" for name in sizes)
         switches = ", ".join(f"{name} = {str(getattr(self, name)).lower()}" for name in flags)
-        return (
-            '#pragma once\n#include "network.hpp"\nnamespace lff {\n'
-            f"constexpr int {text};\nconstexpr bool {switches};\n"
-            f"{self.actor.code('Actor')}{self.critic.code('Critic')}}}  // namespace lff\n"
-        )
+        networks = f"{self.actor.code('Actor')}{self.critic.code('Critic')}"
+        return _header(f"constexpr int {text};\nconstexpr bool {switches};\n{networks}")
+
+
+def _header(code: str) -> str:
+    return f'#pragma once\n#include "network.hpp"\nnamespace lff {{\n{code}}}  // namespace lff\n'
+
+
+def describe_policy(network: nn.Module, outputs: int) -> tuple[NetShape, str]:
+    """Return the shape of a network that only acts, and its ``shape.hpp``."""
+    if not isinstance(network, Network):
+        raise UnsupportedError(f"a network of type {type(network).__name__}")
+    shape = _network(network, "", outputs, plain=True)
+    return shape, _header(shape.code("Actor"))
 
 
 def describe(parts: Parts, *, threads: int = 1) -> Shape:
@@ -119,6 +131,10 @@ def describe(parts: Parts, *, threads: int = 1) -> Shape:
     if not isinstance(parts.actor, Network):
         raise UnsupportedError(f"an actor of type {type(parts.actor).__name__}")
     size = parts.actions
+    actor = _network(parts.actor, "", 2 * size, plain=parts.is_plain("actor"))
+    stacked = _network(critic.stacked, "stacked.", 1, plain=parts.is_plain("critic"))
+    if actor.tangents or stacked.tangents:
+        raise UnsupportedError("an update through tanh layers")
     return Shape(
         observations=parts.observations,
         actions=size,
@@ -128,8 +144,8 @@ def describe(parts: Parts, *, threads: int = 1) -> Shape:
         normalises=parts.norm is not None,
         has_target=parts.share is not None,
         learns_alpha=parts.alpha_lr is not None,
-        actor=_network(parts.actor, "", 2 * size, plain=parts.is_plain("actor")),
-        critic=_network(critic.stacked, "stacked.", 1, plain=parts.is_plain("critic")),
+        actor=actor,
+        critic=stacked,
     )
 
 
@@ -137,12 +153,19 @@ def _network(net: Network, prefix: str, outputs: int, *, plain: bool) -> NetShap
     if type(net.trunk) is not nn.Sequential:
         raise UnsupportedError(f"a trunk of type {type(net.trunk).__name__}")
     linears, norms, widths = [], [], []
+    kinds = set[type[nn.Module]]()
     *hidden, (key, last) = net.trunk.named_children()
     for (name, layer), (after, nonlinearity) in zip(hidden[::2], hidden[1::2], strict=True):
         linears.append(f"{prefix}trunk.{name}")
         widths.append(_width(layer))
-        if _is_normed(nonlinearity):
+        is_stack = type(nonlinearity) is nn.Sequential
+        *before, kind = nonlinearity if is_stack else (nonlinearity,)
+        kinds.add(type(kind))
+        if _is_normed(before):
             norms.append(f"{prefix}trunk.{after}.0")
+    if len(kinds) > 1 or not kinds <= {nn.ReLU, nn.Tanh}:
+        names = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise UnsupportedError(f"nonlinearities of type {names}")
     if not widths or len(norms) not in (0, len(widths)):
         raise UnsupportedError("a trunk without hidden layers, or with some layer norms missing")
     if _width(last) != outputs:
@@ -156,6 +179,7 @@ def _network(net: Network, prefix: str, outputs: int, *, plain: bool) -> NetShap
         by_output=isinstance(last, nn.Linear),
         front=_front(net.front, prefix),
         plain=plain,
+        tangents=nn.Tanh in kinds,
     )
 
 
@@ -167,14 +191,11 @@ def _width(layer: nn.Module) -> int:
     return weight.shape[-1] if weight.ndim == 3 else weight.shape[0]
 
 
-def _is_normed(nonlinearity: nn.Module) -> bool:
-    """Return whether a layer norm comes before the ReLU; anything but these two is refused."""
-    *before, relu = nonlinearity if type(nonlinearity) is nn.Sequential else (nonlinearity,)
-    if type(relu) is not nn.ReLU:
-        raise UnsupportedError(f"a nonlinearity of type {type(relu).__name__}")
+def _is_normed(before: list[nn.Module]) -> bool:
+    """Return whether a layer norm comes before the nonlinearity; other layers are refused."""
     for norm in before:
         if not isinstance(norm, nn.LayerNorm | StackedLayerNorm) or norm.eps != NORM_EPS:
-            raise UnsupportedError(f"a layer of type {type(norm).__name__} before a ReLU")
+            raise UnsupportedError(f"a layer of type {type(norm).__name__} before a nonlinearity")
     return bool(before)
 
 

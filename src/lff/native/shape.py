@@ -134,7 +134,7 @@ def describe(parts: Parts, *, threads: int = 1) -> Shape:
     actor = _network(parts.actor, "", 2 * size, plain=parts.is_plain("actor"))
     stacked = _network(critic.stacked, "stacked.", 1, plain=parts.is_plain("critic"))
     if actor.tangents or stacked.tangents:
-        raise UnsupportedError("an update through tanh layers")
+        raise UnsupportedError("an update through layers of type Tanh")
     return Shape(
         observations=parts.observations,
         actions=size,
@@ -158,8 +158,8 @@ def _network(net: Network, prefix: str, outputs: int, *, plain: bool) -> NetShap
     for (name, layer), (after, nonlinearity) in zip(hidden[::2], hidden[1::2], strict=True):
         linears.append(f"{prefix}trunk.{name}")
         widths.append(_width(layer))
-        is_stack = type(nonlinearity) is nn.Sequential
-        *before, kind = nonlinearity if is_stack else (nonlinearity,)
+        stack = nonlinearity if isinstance(nonlinearity, nn.Sequential) else [nonlinearity]
+        *before, kind = stack
         kinds.add(type(kind))
         if _is_normed(before):
             norms.append(f"{prefix}trunk.{after}.0")

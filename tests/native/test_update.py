@@ -237,7 +237,12 @@ def test_other_nonlinearities_and_devices_are_named():
 
 def test_no_compiler_is_named(monkeypatch):
     monkeypatch.setenv("CXX", "no-such-compiler")
-    assert "no C++ compiler" in supports(LFF.build())
+    with pytest.raises(BadInputError, match=r"no C\+\+ compiler.*install g\+\+"):
+        NativeSAC(LFF.build())
+
+
+def test_wide_layers_count_as_not_covered_on_request():
+    assert supports(LFF.build(), widest=8) == "layers wider than 8"
 
 
 def test_rows_that_are_not_there_are_refused():

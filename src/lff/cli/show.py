@@ -26,9 +26,16 @@ def show(run: tyro.conf.Positional[Path], /) -> None:
     """
     folder = find_run(run)
     config = folder.config
-    print(f"{run}: {config['env']}, seed {config['seed']}, {folder.status}")  # noqa: T201
+    how = describe_compute(folder.info.get("computed") or {"by": config["compute"]["compile"]})
+    print(f"{run}: {config['env']}, seed {config['seed']}, {folder.status}, {how}")  # noqa: T201
     print_networks(config["algo"])
     print_summary(run)
+
+
+def describe_compute(computed: dict[str, Any]) -> str:
+    """Return which form of the update runs, and why not the native one."""
+    how = {"native": "native", "graph": "compiled graph", "off": "eager"}[computed["by"]]
+    return how if how == "native" else f"{how} ({computed.get('not_native') or 'as asked'})"
 
 
 def print_networks(algo: dict[str, Any]) -> None:
@@ -60,6 +67,9 @@ def print_summary(path: Path) -> None:
     for row in [row for row in run.rows if any(name in row for name in LEARNED)][-1:]:
         values = [f"{name} {row[name]:.3g}" for name in LEARNED if row.get(name) is not None]
         print(f"  step {row['env_step']:,}: {', '.join(values)}")  # noqa: T201
+    if run.steps_per_second is not None:
+        shares = [f"{name} {share:.0%}" for name, share in run.time_shares.items()]
+        print(f"  {run.steps_per_second:,.0f} steps/s: {', '.join(shares)}")  # noqa: T201
 
 
 def _number(value: float | None) -> str:

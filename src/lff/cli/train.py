@@ -16,21 +16,17 @@ import tyro
 
 from lff.algos import ALGORITHMS, NoTarget, PolyakTarget
 from lff.cli.progress import progress
-from lff.cli.show import print_networks, print_summary
+from lff.cli.show import describe_compute, print_networks, print_summary
 from lff.core.config import TYPE_KEY, from_dict, parse_part, parse_values, tag_of, to_dict
 from lff.core.errors import BadInputError
 from lff.envs import has_pixels
 from lff.regularizers import REGULARIZERS
 from lff.store import RunDir
-from lff.training import Compute, Loop, RunConfig, train, worth_compiling
-from lff.training.compile import find_compiler
+from lff.training import Compute, Loop, RunConfig, train
 from lff.training.loop import Watch
 from lff.training.presets import PresetName, preset
-from lff.training.run import check_device
+from lff.training.run import check_device, choose_compilation, why_not_native
 from lff.training.trackers import Trackers, tracked
-
-TOO_SHORT = "too short to amortize compilation"
-NO_COMPILER = "no C++ compiler: install g++ to be faster"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +69,9 @@ class LearningFlags:
     ] = ()
     """regularizers: weight-decay, dropout, layer-norm, spectral-norm, functional, basis; with
     values as in --with dropout:p=0.1,where=critic layer-norm."""
-    compile: Literal["auto", "graph", "off"] = "auto"
-    """run the update as one compiled graph; auto if the run is long enough."""
+    compile: Literal["auto", "native", "graph", "off"] = "auto"
+    """run the update as native code, as one compiled graph, or eagerly; auto takes the fastest that
+    covers the agent, if the run is long enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,8 +204,7 @@ def compiled(config: RunConfig, flags: TrainFlags) -> Compute:
     if wanted == "auto":
         run = RunDir(flags.dir)
         stored = run.config.get("compute", {}) if run.status != "empty" else {}
-        worth = worth_compiling(config) and find_compiler() is not None
-        wanted = stored.get("compile", "graph" if worth else "off")
+        wanted = stored.get("compile") or choose_compilation(config)
     return dataclasses.replace(config.compute, compile=wanted)
 
 
@@ -249,16 +245,10 @@ def _tracked(trackers: Trackers, folder: Path) -> AbstractContextManager[Watch]:
 
 def _greet(config: RunConfig) -> None:
     compute = config.compute
-    how = "compiled" if compute.compile != "off" else f"eager ({_why_eager(config)})"
+    how = describe_compute({"by": compute.compile, "not_native": why_not_native(config)})
     text = f"{config.env}, {config.steps:,} steps, seed {config.seed}, {compute.device}, {how}"
     print(text)  # noqa: T201
     print_networks(to_dict(config.algo))
-
-
-def _why_eager(config: RunConfig) -> str:
-    if not worth_compiling(config):
-        return TOO_SHORT
-    return "as asked" if find_compiler() else NO_COMPILER
 
 
 FLAT = ("algo", "schedule", "compute")

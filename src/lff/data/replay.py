@@ -4,7 +4,9 @@ Stores ``terminated``, never ``done``: a time limit ends an episode, not the fut
 """
 
 import torch
+from jaxtyping import Int64
 from numpy.typing import ArrayLike
+from torch import Tensor
 
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError
@@ -22,7 +24,7 @@ class Replay(Memory):
         """Reserve the rows; memory is touched only as they fill."""
         self.capacity = check_size("capacity", capacity)
         self.rows = 0
-        self._tensors = Batch(
+        self.columns = Batch(
             obs=torch.empty(capacity, obs_dim),
             action=torch.empty(capacity, action_dim),
             reward=torch.empty(capacity),
@@ -30,7 +32,7 @@ class Replay(Memory):
             terminated=torch.empty(capacity, dtype=torch.bool),
         )
         # the same memory seen by numpy: writing one row through it is much cheaper
-        self._columns = {name: rows.numpy() for name, rows in self._tensors._asdict().items()}
+        self._columns = {name: rows.numpy() for name, rows in self.columns._asdict().items()}
 
     def __len__(self) -> int:
         """Return how many transitions can be sampled."""
@@ -67,7 +69,11 @@ class Replay(Memory):
         if not self.total:
             raise BadInputError("replay", 0, "not empty", "add transitions first")
         index = torch.randint(len(self), (size,), generator=generator)
-        return Batch(*(rows.index_select(0, index) for rows in self._tensors))
+        return self.at(index)
+
+    def at(self, index: Int64[Tensor, " batch"]) -> Batch:
+        """Return the transitions of these rows."""
+        return Batch(*(rows.index_select(0, index) for rows in self.columns))
 
     def _count(self, total: int) -> None:
         self.rows = total

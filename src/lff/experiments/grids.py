@@ -66,6 +66,8 @@ class Size:
     """Whether an arm's values cannot override those of the scale."""
     looks: int = 12
     """Evaluations of a run from state."""
+    native: bool = False
+    """Compute natively where that is possible."""
 
     def config(self, task: str, **fields: Any) -> "RunConfig":
         """Return the run of an arm with seed 0, with the evaluations of a grid."""
@@ -80,7 +82,7 @@ class Size:
         config = chosen.replace(**{**self.change, **own}).config(**nets)
         if deep:
             config = replace(config, algo=deep_fourier(config.algo))
-        return scheduled(config, looks=self.looks)
+        return scheduled(config, looks=self.looks, native=self.native)
 
     def job(self, task: str, **fields: Any) -> "TrainJob":
         """Return the training job of an arm with seed 0."""
@@ -117,6 +119,9 @@ class Training:
     """Episodes of an evaluation at laptop scale."""
     looks: int = 12
     """Evaluations of a run from state."""
+    native: bool = False
+    """Compute natively where that is possible; the digests of jobs cover it, and older tables were
+    made by the graph."""
     largest: ScaleName = "paper"
     """The scale above which the grid does not grow."""
     then: Callable[[Any, ScaleName], Any] | None = None
@@ -166,9 +171,10 @@ class Training:
                 seeds=self.seeds,
                 change=change,
                 looks=self.looks,
+                native=self.native,
             )
         paper = tuple(t for t in self.paper or PAPER_TASKS if not self.skip or self.skip not in t)
-        return Size(algo=algo, preset="paper-table", tasks=paper, seeds=5)
+        return Size(algo=algo, preset="paper-table", tasks=paper, seeds=5, native=self.native)
 
 
 def pixel_size(scale: ScaleName) -> Size:
@@ -213,9 +219,9 @@ def deep_fourier(algo: Any) -> Any:
     return replace(algo, **deep)
 
 
-def scheduled(config: "RunConfig", *, looks: int) -> "RunConfig":
+def scheduled(config: "RunConfig", *, looks: int, native: bool = False) -> "RunConfig":
     """Return the run with a grid's evaluations and checkpoints, compiled if that pays."""
-    from lff.training import worth_compiling
+    from lff.training.run import native_gap, worth_compiling
 
     algo: Any = config.algo
     steps, schedule = config.steps, config.schedule
@@ -236,4 +242,6 @@ def scheduled(config: "RunConfig", *, looks: int) -> "RunConfig":
         checkpoint_every=max(1, steps // 4),
     )
     compute = replace(config.compute, compile="graph" if compiled else "off")
+    if native and native_gap(config) is None:  # another machine gives the same rows
+        compute = replace(compute, compile="native", processor="x86-64-v3")
     return replace(config, schedule=schedule, compute=compute)

@@ -10,7 +10,6 @@ from typing import Any
 from torch import Tensor, nn
 
 from lff.algos.sac import SAC
-from lff.algos.sac_pixels import PixelSAC
 
 BETA1 = 0.9
 
@@ -79,8 +78,6 @@ def parts_of(agent: Any) -> Parts:
 def why_not(agent: Any) -> str | None:
     """Return what keeps an agent from the native update, by its settings; None if nothing does."""
     state, config = agent.state(), agent.config
-    if isinstance(agent, PixelSAC):
-        return "an encoder of images"
     if type(agent) is not SAC:
         return f"an agent of type {type(agent).__name__}"
     if any(value.device.type != "cpu" for value in state.values()):

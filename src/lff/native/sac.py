@@ -15,7 +15,7 @@ from lff.core.checks import check_size
 from lff.core.errors import BadInputError
 from lff.data import Batch
 from lff.native.binding import Table
-from lff.native.build import Target, find_compiler, load
+from lff.native.build import Target, load
 from lff.native.parts import parts_of, why_not
 from lff.native.shape import UnsupportedError, describe
 
@@ -36,17 +36,21 @@ class _Noise(ctypes.Structure):
     _fields_ = [(name, ctypes.c_void_p) for name in ("action", "next_action", "target")]
 
 
-def supports(agent: Any) -> str | None:
-    """Return what keeps this agent from the native update, in a few words; None if nothing does."""
-    if find_compiler() is None:
-        return "there is no C++ compiler"
+def supports(agent: Any, *, widest: int | None = None) -> str | None:
+    """Return what keeps this agent from the native update, in a few words; None if nothing does.
+
+    ``widest``: hidden layers wider than this count as not covered.
+    """
     reason = why_not(agent)
-    if reason is None:
-        try:
-            describe(parts_of(agent))
-        except UnsupportedError as error:
-            reason = str(error)
-    return reason
+    if reason is not None:
+        return reason
+    try:
+        shape = describe(parts_of(agent))
+    except UnsupportedError as error:
+        return str(error)
+    if widest is not None and max(*shape.actor.hidden, *shape.critic.hidden) > widest:
+        return f"layers wider than {widest}"
+    return None
 
 
 class NativeSAC:

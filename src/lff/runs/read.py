@@ -76,6 +76,12 @@ class Run:
         """Speed of the last start."""
         return _last(self.timing, "steps_per_second")
 
+    @property
+    def time_shares(self) -> dict[str, float]:
+        """Shares of the last start's time, by what it was spent on."""
+        row = self.timing[-1] if self.timing else {}
+        return {n.removeprefix("share/"): v for n, v in row.items() if n.startswith("share/")}
+
     def curve(self, metric: str, *, bad: float = math.inf) -> Curve:
         """Return steps and values of a metric; ``bad`` stands for values that are not finite."""
         return [

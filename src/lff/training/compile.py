@@ -7,8 +7,6 @@ run of the same shape finds it; ``TORCHINDUCTOR_CACHE_DIR`` wins if it is set.
 
 import os
 import re
-import shutil
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FunctionType, MethodType
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import torch
 
 from lff.core.errors import BadInputError, BadTypeError
+from lff.native.build import find_compiler as find_compiler
 
 if TYPE_CHECKING:  # the compiler takes seconds to import: only who compiles waits for them
     from torch._dynamo.types import GuardFilterEntry
@@ -24,12 +23,6 @@ if TYPE_CHECKING:  # the compiler takes seconds to import: only who compiles wai
 CACHE = "TORCHINDUCTOR_CACHE_DIR"
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-
-
-def find_compiler() -> str | None:
-    """Return the C++ compiler that inductor will call, or None if there is none."""
-    wanted = os.environ.get("CXX") or ("clang++" if sys.platform == "darwin" else "g++")
-    return shutil.which(wanted)
 
 
 def check_compiler() -> None:

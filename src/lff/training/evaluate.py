@@ -18,6 +18,7 @@ from lff.envs.base import Env
 from lff.store import RunDir, write_json
 
 MakeEnv = Callable[[int], Env]
+Act = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -44,25 +45,30 @@ class Evaluation:
         }
 
 
-def evaluate(agent: Agent, env: Env, *, episodes: int, seed: int, env_step: int) -> Evaluation:
-    """Play ``episodes`` episodes with the mean action."""
+def evaluate(
+    agent: Agent, env: Env, *, episodes: int, seed: int, env_step: int, act: Act | None = None
+) -> Evaluation:
+    """Play ``episodes`` episodes with the mean action, by ``act`` if it is given."""
     seeds = [env_seed(seed, f"evaluation/{env_step}/{episode}") for episode in range(episodes)]
-    results = [_play(agent, env, seed) for seed in seeds]
+    results = [_play(agent, env, seed, act) for seed in seeds]
     returns, lengths, q_start, discounted = zip(*results, strict=True)
     return Evaluation(returns, lengths, q_start, discounted, tuple(seeds))
 
 
-def _play(agent: Agent, env: Env, seed: int) -> tuple[float, int, float, float]:
+def _play(agent: Agent, env: Env, seed: int, act: Act | None) -> tuple[float, int, float, float]:
     obs, _ = env.reset(seed=seed)
     generator = torch.Generator().manual_seed(seed)
     total, discounted, weight, length, q_start = 0.0, 0.0, 1.0, 0, 0.0
     ended = False
     while not ended:
-        x = torch.from_numpy(obs)
-        action = agent.act(x, agent.explore(generator, greedy=True))
+        if act is None:
+            x = torch.from_numpy(obs)
+            action = agent.act(x, agent.explore(generator, greedy=True)).numpy()
+        else:
+            action = act(obs)
         if length == 0:
-            q_start = agent.value(x, action).item()
-        obs, reward, terminated, truncated, _ = env.step(action.numpy())
+            q_start = agent.value(torch.from_numpy(obs), torch.from_numpy(action)).item()
+        obs, reward, terminated, truncated, _ = env.step(action)
         total += reward
         discounted += weight * reward
         weight *= agent.config.gamma

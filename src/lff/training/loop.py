@@ -21,6 +21,7 @@ from lff.algos.base import Agent
 from lff.core.errors import BadTypeError, InterruptedRunError, NonFiniteError
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs.base import Env, Reusable
+from lff.native.sac import NativeSAC
 from lff.store import Checkpoint, RunDir
 from lff.training.diagnostics import first_bad_tensor
 from lff.training.evaluate import MakeEnv, evaluate, write_reference
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 LARGEST = float(np.finfo(np.float32).max)
 """Anything above is an infinity in float32."""
 Watch = Callable[["Loop", str], None]
+clock = time.perf_counter
 
 
 @dataclass
@@ -53,6 +55,8 @@ class Loop(ABC):
     agent: Agent
     progress: Progress
     run: RunDir
+    native: NativeSAC | None = None
+    """The agent's update and policy as native code, if the run is computed so."""
 
     def __init__(
         self,
@@ -72,6 +76,8 @@ class Loop(ABC):
         self.last_return: float | None = None
         self._interrupted = self._announced = self._due = False
         self._evaluations: Reusable | None = None
+        self.seconds = dict.fromkeys(("environment", "acting", "update", "evaluation"), 0.0)
+        """Where the time of this start went."""
 
     def _stream(self, name: str) -> torch.Generator:
         return torch.Generator().manual_seed(stream_seed(self.config.seed, name))
@@ -97,16 +103,18 @@ class Loop(ABC):
             else:
                 self._restore_common(checkpoint)
                 self._restore(checkpoint)
-            start, steps = time.perf_counter(), self.progress.env_step
+            start, steps = clock(), self.progress.env_step
             while self.progress.env_step < self.config.steps:
                 before = self.progress.env_step
                 may_save = self._step()
                 self._housekeeping(before, may_save=may_save)
                 self.watch(self, "step")
-            seconds = time.perf_counter() - start
-            rate = (self.progress.env_step - steps) / max(seconds, 1e-9)
+            seconds = max(clock() - start, 1e-9)
+            rate = (self.progress.env_step - steps) / seconds
             if checkpoint is None or checkpoint.path.name != "final":
-                run.timing.append({"env_step": self.progress.env_step, "steps_per_second": rate})
+                shares = {f"share/{name}": t / seconds for name, t in self.seconds.items()}
+                timing = {"env_step": self.progress.env_step, "steps_per_second": rate}
+                run.timing.append(timing | shares)
                 self._save(final=True)
 
     def close(self) -> None:
@@ -176,14 +184,16 @@ class Loop(ABC):
 
     def _evaluate(self) -> None:
         self._check_agent()
-        step = self.progress.env_step
+        step, start = self.progress.env_step, clock()
         result = evaluate(
             self.agent,
             self.eval_env(),
             episodes=self.config.schedule.eval_episodes,
             seed=self.config.seed,
             env_step=step,
+            act=None if self.native is None else self.native.act,
         )
+        self.seconds["evaluation"] += clock() - start
         metrics = result.metrics()
         self.last_return = metrics["eval/return"]
         self.run.write_evaluation(step, asdict(result))

@@ -15,13 +15,15 @@ from torch import Tensor
 
 from lff.algos.base import OffPolicy, OffPolicyAgent, Spaces
 from lff.core.seeding import env_seed
+from lff.data import Replay
 from lff.envs.base import Env, Obs
+from lff.native.sac import NativeSAC
 from lff.store import Checkpoint, SegmentRef
 from lff.training.compile import compile_update
 from lff.training.contact_sheet import SHEET_AT, write_sheet
 from lff.training.diagnostics import BATCH_SIZE, IMAGES, DivergenceWatch, network_metrics
 from lff.training.evaluate import MakeEnv
-from lff.training.loop import Loop, Progress, Watch, part
+from lff.training.loop import Loop, Progress, Watch, clock, part
 
 if TYPE_CHECKING:
     from lff.training.run import RunConfig
@@ -61,7 +63,10 @@ class OffPolicyLoop(Loop):
         self.progress = OffPolicyProgress()
         self.divergence = DivergenceWatch(self.agent)
         self._update = self.agent.update
-        if config.compute.compile == "graph":
+        compute = config.compute
+        if compute.compile == "native":
+            self.native = NativeSAC(agent, threads=compute.threads, target=compute.processor)
+        elif compute.compile == "graph":
             self._update = compile_update(self.agent.update)
         self._obs: Obs = np.empty(0, np.float32)
 
@@ -76,9 +81,12 @@ class OffPolicyLoop(Loop):
 
     def _step(self) -> bool:
         """Act once and learn from it; return whether a checkpoint can be written here."""
+        start = clock()
         self.agent.observe(self._obs)
         action = self._choose()
+        acted = clock()
         next_obs, reward, terminated, truncated, info = self.env.step(action)
+        stepped = clock()
         self._check_finite("observation", next_obs)
         self._check_finite("reward", reward)
         self.memory.add(self._obs, action, reward, next_obs, terminated=terminated)
@@ -93,9 +101,13 @@ class OffPolicyLoop(Loop):
             rows = self.agent.preview(self.memory, self._stream("contact sheet"))
             if rows:
                 write_sheet(self.run.path, rows)
+        learning = clock()
         if progress.env_step > self.algo.warmup_steps:
             for _ in range(self.algo.updates_per_step):
                 self._learn()
+        self.seconds["acting"] += acted - start
+        self.seconds["environment"] += stepped - acted
+        self.seconds["update"] += clock() - learning
         if terminated or truncated:
             self.last["train/episode_return"] = progress.episode_return
             self.last["train/episode_length"] = progress.episode_length
@@ -108,24 +120,36 @@ class OffPolicyLoop(Loop):
         stream = self.streams["exploration"]
         if self.progress.env_step < self.algo.warmup_steps:
             return (2 * torch.rand(self.agent.spaces.action, generator=stream) - 1).numpy()
-        action = self.agent.act(torch.from_numpy(self._obs), self.agent.explore(stream)).numpy()
+        exploration = self.agent.explore(stream)
+        if self.native is not None:
+            action = self.native.act(self._obs, exploration.noise)
+        else:
+            action = self.agent.act(torch.from_numpy(self._obs), exploration).numpy()
         if not np.isfinite(action).all():
             raise self._broken()
         return action
 
     def _learn(self) -> None:
-        algo, progress = self.algo, self.progress
-        batch = self.memory.sample(algo.batch_size, self.streams["replay"])
-        noise = self.agent.draw(self.streams["update"], algo.batch_size)
-        metrics = self._update(batch, noise, actor=progress.updates % algo.actor_period == 0)
+        algo, progress, native = self.algo, self.progress, self.native
+        actor = progress.updates % algo.actor_period == 0
+        if native is not None:
+            memory = cast(Replay, self.memory)
+            index = native.draw_index(len(memory), self.streams["replay"])
+            noise = native.draw_noise(self.streams["update"])
+            values = native.update(memory.columns, index, noise, actor=actor)
+        else:
+            batch = self.memory.sample(algo.batch_size, self.streams["replay"])
+            noise = self.agent.draw(self.streams["update"], algo.batch_size)
+            metrics = self._update(batch, noise, actor=actor)
+            values = dict(zip(metrics, torch.stack([*metrics.values()]).tolist(), strict=True))
         progress.updates += 1
-        values = dict(zip(metrics, torch.stack([*metrics.values()]).tolist(), strict=True))
         if not all(math.isfinite(value) for value in values.values()):
             raise self._broken()
         self.last |= values
         largest = values[self.agent.value_max]
         progress.value_max = max(progress.value_max, largest)
         if self.divergence.passed(largest, progress.env_step):
+            batch = batch if native is None else memory.at(index)
             self._warn(self.divergence.explain(self.agent.values(batch.obs, batch.action)))
 
     def _begin_episode(self) -> None:
@@ -177,6 +201,11 @@ class OffPolicyLoop(Loop):
         """Restore memory and environment."""
         arrays, progress = checkpoint.arrays, self.progress
         self.divergence.load_state(checkpoint.meta["divergence"])
+        before = self.run.info.get("computed", {}).get("key")
+        if self.native is not None and before != self.native.origin.key:
+            self._warn(
+                "built by another compiler or for another processor: bits will differ from before"
+            )
         refs = [SegmentRef.from_json(ref) for ref in progress.segments]
         stored, total = sum(ref.count for ref in refs), progress.stored
         self.memory.restore_parts(self.run.segments.each(refs), stored=stored, total=total)

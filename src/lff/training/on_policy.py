@@ -20,7 +20,7 @@ from lff.store import Checkpoint
 from lff.training.compile import compile_update
 from lff.training.diagnostics import BATCH_SIZE, network_metrics
 from lff.training.evaluate import MakeEnv
-from lff.training.loop import Loop, Progress, Watch, part, to_tensors
+from lff.training.loop import Loop, Progress, Watch, clock, part, to_tensors
 
 if TYPE_CHECKING:
     from lff.training.run import RunConfig
@@ -91,9 +91,13 @@ class OnPolicyLoop(Loop):
     def _step(self) -> bool:
         """Act once in every environment; learn when the rollout is full."""
         agent, rollout = self.agent, self.rollout
+        start = clock()
         obs = agent.normalize(self._obs)
         action = self._choose(obs)
+        acted = clock()
         step = self.envs.step(action)
+        self.seconds["acting"] += acted - start
+        self.seconds["environment"] += clock() - acted
         self._check_finite("observation", step.next_obs)
         self._check_finite("reward", step.reward)
         ended = step.terminated | step.truncated
@@ -113,7 +117,9 @@ class OnPolicyLoop(Loop):
             rollout.add_next_obs(agent.normalize(step.next_obs), where)
         agent.observe(self._obs)
         if full:
+            start = clock()
             self._learn()
+            self.seconds["update"] += clock() - start
         return True
 
     def _choose(self, obs: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -5,7 +5,7 @@ import platform
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -13,15 +13,17 @@ from typing import Annotated, Any, ClassVar, Literal
 import torch
 
 import lff
-from lff.algos.base import ALGORITHMS, Algorithm
+from lff.algos.base import ALGORITHMS, Algorithm, Spaces
 from lff.core.checks import Config, Count, Size, validate
-from lff.core.config import tag_of
+from lff.core.config import LATER, tag_of
 from lff.core.errors import BadInputError
 from lff.envs import Env, has_pixels, make
 from lff.envs.gym import Adapter
 from lff.envs.views import PixelView
+from lff.native.build import Target
+from lff.native.sac import supports
 from lff.store import RunDir
-from lff.training.compile import check_compiler
+from lff.training.compile import check_compiler, find_compiler
 from lff.training.loop import Loop, Watch
 from lff.training.off_policy import OffPolicyLoop
 from lff.training.on_policy import OnPolicyLoop
@@ -31,7 +33,11 @@ PACKAGES = ("torch", "numpy", "gymnasium", "mujoco", "dm-control", "safetensors"
 FEWEST_UPDATES = {"replay": 8_000, "rollout": 20_000}
 """Compiling costs about half a minute.  It saves some 6 ms an update of SAC at widths 128 and 256,
 2 ms of PPO: below these counts that is not surely amortized."""
-Compilation = Literal["graph", "off"]
+FEWEST_NATIVE = 1_000
+"""The native update is built in some seconds and saves some 6 ms each time."""
+WIDEST_NATIVE = 512
+"""Above, matrix products take nearly all the time, and the graph compiler's are as fast."""
+Compilation = Literal["native", "graph", "off"]
 Placement = Literal["inside", "processes"]
 
 
@@ -56,13 +62,16 @@ class Compute(Config):
 
     tag: ClassVar[str] = "compute"
     compile: Compilation = "off"
-    """Run the update as one compiled graph, or eagerly."""
+    """Run the update as native code, as one compiled graph, or eagerly."""
     threads: Size = 1
     """Threads of torch."""
     device: str = "cpu"
     """Where networks live and learn: cpu, cuda or cuda:N."""
     envs: Placement = "inside"
     """Where several environments live: inside this process, or in processes of their own."""
+    processor: Target = field(default="native", metadata=LATER)
+    """What native code is built for: this processor, or any with AVX2, for results that another
+    machine reproduces."""
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -113,14 +122,42 @@ class RunConfig(Config):
 
 
 def worth_compiling(config: RunConfig) -> bool:
-    """Return whether a run has enough updates to amortize compilation."""
+    """Return whether a run has enough updates to amortize the graph's compilation."""
+    return _updates(config) >= FEWEST_UPDATES[config.algo.learns_from]
+
+
+def _updates(config: RunConfig) -> int:
     algo: Any = config.algo
     if algo.learns_from == "replay":
         steps = (config.steps - algo.warmup_steps) // config.action_repeat
-        return bool(steps * algo.updates_per_step >= FEWEST_UPDATES["replay"])
+        return int(steps * algo.updates_per_step)
     rollouts = config.steps // config.action_repeat // algo.rollout_steps
-    updates = rollouts * algo.epochs * -(-algo.rollout_steps // algo.batch_size)
-    return bool(updates >= FEWEST_UPDATES["rollout"])
+    return int(rollouts * algo.epochs * -(-algo.rollout_steps // algo.batch_size))
+
+
+def native_gap(config: RunConfig) -> str | None:
+    """Return why the native update is not for a run, on any machine; None if it is."""
+    if _updates(config) < FEWEST_NATIVE:
+        return "too short to amortize compilation"
+    if config.compute.device != "cpu":
+        return f"device {config.compute.device}"
+    if config.algo.tag != "sac":
+        return f"{config.algo.tag} has no native form"
+    agent = config.algo.build(Spaces((4,), 2))  # any sizes will do
+    return supports(agent, widest=WIDEST_NATIVE)
+
+
+def why_not_native(config: RunConfig) -> str | None:
+    """Return the same for this machine."""
+    missing = "no C++ compiler: install g++ to be faster"
+    return native_gap(config) or (None if find_compiler() else missing)
+
+
+def choose_compilation(config: RunConfig) -> Compilation:
+    """Return how a run is best computed on this machine."""
+    if why_not_native(config) is None:
+        return "native"
+    return "graph" if worth_compiling(config) and find_compiler() else "off"
 
 
 def train(
@@ -150,7 +187,7 @@ def train(
             ``evaluations/reference.json``.
     """
     check_device(config.compute.device)
-    if config.compute.compile != "off":
+    if config.compute.compile == "graph":
         check_compiler()
     if reference_episodes < 0:
         raise BadInputError("reference_episodes", reference_episodes, ">= 0", "use 0 for none")
@@ -161,6 +198,7 @@ def train(
         "command": command or sys.argv,
         "seed": config.seed,
         "versions": versions(),
+        "computed": {"by": config.compute.compile, **_origin(loop)},
     }
     try:
         # what cannot be built has failed by now and leaves no directory behind
@@ -169,6 +207,13 @@ def train(
     finally:
         loop.close()
     return run
+
+
+def _origin(loop: Loop) -> dict[str, str]:
+    """Return what the native code was made by, for comparison alone, or why there is none."""
+    if loop.native is not None:
+        return loop.native.origin.to_json()
+    return {"not_native": why_not_native(loop.config) or "as asked"}
 
 
 def make_loop(
@@ -184,6 +229,9 @@ def make_loop(
         remedy = "pip install 'learned-fourier-features[dmc]'"
         raise BadInputError("pillow", None, "installed, for the contact sheet", remedy)
     if config.algo.learns_from == "rollout":
+        if config.compute.compile == "native":
+            remedy = "use --compile graph"
+            raise BadInputError("compile", "native", "graph or off with rollouts", remedy)
         envs = make_vector(config, make_env, env_fn=env_fn, vector_fn=vector_fn)
         return OnPolicyLoop(config, make_env, envs, watch=watch)
     if vector_fn is not None:

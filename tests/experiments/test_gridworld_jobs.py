@@ -9,8 +9,7 @@ from lff import Fourier, MLPTrunk, NetConfig
 from lff.core.config import to_dict
 from lff.core.errors import BadInputError
 from lff.experiments.jobs import resuming
-from lff.experiments.jobs.fqi import FQIJob, maze
-from lff.experiments.jobs.mazes import MazeFitJob
+from lff.experiments.jobs.gridworlds import FQIJob, MazeFitJob, maze
 from lff.launch.job import job_from_dict
 from lff.stats.fields import FIELDS, read_fields
 from lff.tabular import FQIConfig, solve

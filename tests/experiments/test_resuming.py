@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from lff.core.errors import CorruptError
+from lff.experiments.jobs import resuming
 from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow
 from lff.nn import MLPTrunk, NetConfig
@@ -30,18 +31,19 @@ def work(kept, learner, until):
         kept.at(kept.step + 1)
 
 
-def test_a_second_process_goes_on_from_the_checkpoint(tmp_path):
+def test_a_second_process_goes_on_from_the_checkpoint(tmp_path, monkeypatch):
     learner = make()
-    whole = Resumable(None, learner)
+    whole = Resumable(tmp_path / "whole", learner)
     work(whole, learner, 20)
     with RunLock(tmp_path):
+        monkeypatch.setattr(resuming, "EVERY", 0.0)
         learner = make()
-        kept = Resumable(tmp_path, learner, every=0.0)
+        kept = Resumable(tmp_path, learner)
         work(kept, learner, 13)
-        kept.every = math.inf  # what follows is lost
+        monkeypatch.setattr(resuming, "EVERY", math.inf)  # what follows is lost
         work(kept, learner, 15)
         learner = make()
-        again = Resumable(tmp_path, learner, every=math.inf)
+        again = Resumable(tmp_path, learner)
         assert again.step == 13
         assert again.rows == kept.rows[:26]
         work(again, learner, 20)
@@ -79,12 +81,3 @@ def test_the_state_of_another_network_is_refused(tmp_path):
         other = Learner(wide, in_features=1, out_features=1, seeds=range(2), lr=1e-2)
         with pytest.raises(CorruptError, match="another version of this job"):
             Resumable(tmp_path, other)
-
-
-def test_nothing_is_written_without_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    kept = Resumable(None, make(), every=0.0)
-    kept.at(3)
-    kept.save()
-    assert kept.finish() == []
-    assert not list(tmp_path.iterdir())

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from lff.experiments.jobs.bellman import ContractionJob
+from lff.experiments.jobs.convergence import ContractionJob, LazyJob, TwoLayer, time_until
 from lff.experiments.jobs.deep_kernels import DeepKernelJob, finite_kernel, normalised
 from lff.experiments.jobs.kernels import (
     CirculantJob,
@@ -19,7 +19,6 @@ from lff.experiments.jobs.kernels import (
     sphere,
     two_layer_kernel,
 )
-from lff.experiments.jobs.lazy import LazyJob, TwoLayer, time_until
 from lff.ntk import circle, circle_spectrum, empirical_ntk, fourier_ntk, relu_ntk
 
 

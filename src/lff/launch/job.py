@@ -19,7 +19,7 @@ _KINDS = {
     "train": "training:TrainJob",
     "noise-test": "after_training:NoiseTestJob",
     "replay-kernel": "after_training:ReplayKernelJob",
-    "fit": "fits:FitJob",
+    "fit": "regression:FitJob",
     "surface": "regression:SurfaceJob",
     "host": "hosts:HostJob",
     "peer": "hosts:PeerJob",
@@ -32,10 +32,10 @@ _KINDS = {
     "concat-share": "kernels:ConcatShareJob",
     "deep-kernel": "deep_kernels:DeepKernelJob",
     "net-kernel": "deep_kernels:NetKernelJob",
-    "lazy": "lazy:LazyJob",
-    "contraction": "bellman:ContractionJob",
-    "fqi": "fqi:FQIJob",
-    "maze-fit": "mazes:MazeFitJob",
+    "lazy": "convergence:LazyJob",
+    "contraction": "convergence:ContractionJob",
+    "fqi": "gridworlds:FQIJob",
+    "maze-fit": "gridworlds:MazeFitJob",
     "pixel-regression": "pixel_regression:PixelRegressionJob",
 }
 JOBS = Registry("job", {tag: f"lff.experiments.jobs.{home}" for tag, home in _KINDS.items()})

@@ -3,73 +3,68 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
+from gymnasium import ObservationWrapper
 
-from lff.core.checks import check_scale, check_size
-from lff.core.errors import BadInputError, CorruptError
-from lff.core.seeding import env_seed, stream_seed
-from lff.envs import make
+from lff.core.checks import Config, Interval, Scale, Size
+from lff.core.errors import CorruptError
+from lff.core.seeding import stream_seed
+from lff.envs import Env, make
 from lff.experiments.jobs.training import TrainJob
 from lff.launch.job import JobRow, Report, has_diverged
-from lff.runs.load import Policy, load, replay_sample
+from lff.runs.load import load, replay_sample
 from lff.runs.spectra import HEAD, first_critic, look, untrained
+from lff.training.evaluate import evaluate
+
+
+class Noisy(ObservationWrapper[Any, Any, Any]):
+    """Gaussian noise on the observations, from a stream of its own."""
+
+    def __init__(self, env: Env, std: float, seed: int) -> None:
+        super().__init__(env)
+        self.std = std
+        self.rng = np.random.default_rng(stream_seed(seed, f"noise test/{std:g}"))
+
+    def observation(self, obs: np.ndarray) -> Any:
+        """Return the observation with noise."""
+        return obs + self.std * self.rng.standard_normal(obs.shape, dtype=np.float32)
 
 
 @dataclass(frozen=True)
-class NoiseTestJob:
+class NoiseTestJob(Config):
     """Train, then play with Gaussian noise on the observations, of several standard deviations."""
 
     tag: ClassVar[str] = "noise-test"
 
     train: TrainJob
     """The run."""
-    noises: tuple[float, ...] = (0.0, 0.03, 0.1, 0.3)
+    noises: tuple[Scale, ...] = (0.0, 0.03, 0.1, 0.3)
     """Standard deviations, in the units of the observations."""
-    episodes: int = 5
+    episodes: Size = 5
     """Episodes at each."""
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        check_size("episodes", self.episodes)
-        for noise in self.noises:
-            check_scale("noises", noise)
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
         """Train to the end, then play; an agent that left the finite numbers does not play."""
         rows = list(self.train.run(folder, report))
         if has_diverged(rows):
             return rows
-        config = self.train.config
-        policy = load(folder / "run")
+        config, agent = self.train.config, load(folder / "run").agent
         for noise in self.noises:
-            returns = [self._play(policy, noise, episode) for episode in range(self.episodes)]
-            name = f"return at noise {noise:g}"
-            rows.append(JobRow(config.seed, config.steps, name, float(np.mean(returns))))
+            env = make(config.env, seed=config.seed, action_repeat=config.action_repeat)
+            noisy: Any = Noisy(env, noise, config.seed)
+            seeds = {"seed": config.seed, "env_step": config.steps}
+            played = evaluate(agent, noisy, episodes=self.episodes, **seeds)
+            value = played.metrics()["eval/return"]
+            rows.append(JobRow(config.seed, config.steps, f"return at noise {noise:g}", value))
+            env.close()
         return rows
-
-    def _play(self, policy: Policy, noise: float, episode: int) -> float:
-        config = self.train.config
-        seed = env_seed(config.seed, f"noise test/{episode}")
-        env = make(config.env, seed=seed, action_repeat=config.action_repeat)
-        rng = np.random.default_rng(stream_seed(config.seed, f"noise test/{noise:g}/{episode}"))
-        obs, _ = env.reset(seed=seed)
-        total, ended = 0.0, False
-        while not ended:
-            seen = obs + noise * rng.standard_normal(obs.shape).astype(np.float32)
-            with torch.inference_mode():
-                action = policy.agent.act(torch.from_numpy(seen)).numpy()
-            obs, reward, terminated, truncated, _ = env.step(action)
-            total += reward
-            ended = terminated or truncated
-        env.close()
-        return total
 
 
 @dataclass(frozen=True)
-class ReplayKernelJob:
+class ReplayKernelJob(Config):
     """Train, then look at the critic's empirical kernel on replayed points, at start and end.
 
     ``tail``: the share of the kernel's trace beyond its first 16 eigenvalues.  ``frequency``: the
@@ -81,14 +76,8 @@ class ReplayKernelJob:
 
     train: TrainJob
     """The run."""
-    points: int = 256
+    points: Annotated[int, Interval(f"[{HEAD + 1}, inf)", "use 256")] = 256
     """Points of the replay."""
-
-    def __post_init__(self) -> None:
-        """Check the number."""
-        if check_size("points", self.points) <= HEAD:
-            remedy = "use 256"
-            raise BadInputError("points", self.points, f"more than {HEAD}", remedy)
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
         """Train to the end, then compute both kernels on the same points."""

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from lff.core.checks import Config, Scale, Size, Sizes
-from lff.experiments.jobs.draws import each_draw, rows_of
-from lff.experiments.jobs.kernels import log_spaced
+from lff.experiments.jobs.kernels import each_draw, log_spaced, rows_of
 from lff.launch.job import JobRow, Report
 from lff.nn import ConstantControl, LearnedFourierFeatures, LinearControl, NetConfig
 from lff.ntk import circle, circle_spectrum, empirical_ntk, relu_ntk

@@ -19,8 +19,7 @@ from lff.core.checks import Config, Size, Sizes, validate
 from lff.core.errors import BadInputError
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs import make
-from lff.experiments.jobs.regression import LR, by_seed, fit
-from lff.experiments.jobs.resuming import Resumable
+from lff.experiments.jobs.regression import fit, make_learner
 from lff.launch.job import JobRow, Report
 from lff.nn import NetConfig
 from lff.tabular.learner import Learner
@@ -135,35 +134,17 @@ class DynamicsJob(Config):
         units = Units.of(seen)
         x, change = seen.pairs()
         inputs, targets = units.inputs(x), units.targets(change)
-        learner = self._learner(inputs, targets)
-        kept = Resumable(folder, learner)
-
-        def look(step: int) -> list[JobRow]:
-            return by_seed(step, self._measured(learner, units, seen, new))
-
-        fit(
-            kept,
+        learner = make_learner(self, inputs, targets)
+        return fit(
+            self,
+            folder,
             learner,
             inputs,
             targets.expand(self.seeds, -1, -1),
-            steps=self.steps,
-            batch=self.batch,
-            every=self.every,
-            look=look,
-            report=lambda share, text: report(GATHERING + (1 - GATHERING) * share, text),
-        )
-        return kept.finish()
-
-    def _learner(self, inputs: Tensor, targets: Tensor) -> Learner:
-        return Learner(
-            self.net,
-            in_features=inputs.shape[-1],
-            out_features=targets.shape[-1],
-            seeds=range(self.seeds),
-            lr=LR,
+            lambda: self._measured(learner, units, seen, new),
+            lambda share, text: report(GATHERING + (1 - GATHERING) * share, text),
         )
 
-    @torch.no_grad()
     def _measured(
         self, learner: Learner, units: Units, seen: Episodes, new: Episodes
     ) -> dict[str, Tensor]:

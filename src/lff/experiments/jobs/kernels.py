@@ -4,7 +4,7 @@ In all of them σ is Lemma 1's, without 2π: the layer's is σ/2π.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -13,7 +13,6 @@ import torch
 from torch import Tensor, nn
 
 from lff.core.checks import Config, Scale, Size, Sizes
-from lff.experiments.jobs.draws import each_draw, rows_of, start
 from lff.launch.job import JobRow, Report
 from lff.nn import LearnedFourierFeatures
 from lff.ntk import circle, circle_spectrum, empirical_ntk, fourier_ntk, relu_ntk
@@ -21,6 +20,22 @@ from lff.ntk import circle, circle_spectrum, empirical_ntk, fourier_ntk, relu_nt
 TWO_PI = 2 * math.pi
 ROUNDING = 1e-15
 """Eigenvalues below this, over n, are given as this: the rest of them is rounding."""
+
+
+def rows_of(seed: int, metric: str, steps: Iterable[int], values: Iterable[float]) -> list[JobRow]:
+    """Return the rows of one curve."""
+    return [
+        JobRow(seed, int(step), metric, float(value))
+        for step, value in zip(steps, values, strict=True)
+    ]
+
+
+def each_draw(draws: int, report: Report) -> Iterator[tuple[int, torch.Generator]]:
+    """Yield every draw's seed and randomness, on one thread, and report the progress."""
+    torch.set_num_threads(1)
+    for seed in range(draws):
+        report(seed / draws, f"draw {seed}")
+        yield seed, torch.Generator().manual_seed(seed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,22 +67,20 @@ class MonteCarloJob(Config):
             yield from self._angles(seed, rng) if self.angles else self._widths(seed, rng)
 
     def _widths(self, seed: int, rng: torch.Generator) -> list[JobRow]:
-        x = torch.randn(self.points, self.dim, generator=rng, dtype=torch.float64)
-        x /= x.norm(dim=1, keepdim=True)
+        x = unit_points(self.points, self.dim, rng)
         limit = fourier_ntk(x, x, self.sigma)
         errors, ratios = [], []
         for width in self.widths:
             kernel = two_layer_kernel(x, width, self.sigma, rng, double=self.rows == "m")
             errors.append((kernel - limit).abs().max().item())
             ratios.append(((kernel * limit).sum() / limit.square().sum()).item())
-        return rows_of(seed, "largest error", self.widths, errors) + rows_of(
-            seed, "ratio", self.widths, ratios
-        )
+        curves = {"largest error": errors, "ratio": ratios}
+        return [
+            row for name, one in curves.items() for row in rows_of(seed, name, self.widths, one)
+        ]
 
     def _angles(self, seed: int, rng: torch.Generator) -> list[JobRow]:
-        degrees = list(range(0, 181, self.angles))
-        angle = torch.tensor(degrees, dtype=torch.float64).deg2rad()
-        x = torch.stack((angle.cos(), angle.sin()), dim=1)
+        degrees, x = half_circle(self.angles)
         drawn = torch.stack(
             [two_layer_kernel(x, self.widths[-1], self.sigma, rng)[0] for _ in range(self.group)]
         )
@@ -95,32 +108,21 @@ class CircleKernelJob(Config):
     sizes: Sizes = (64, 128, 256, 512, 1000)
     degree: int = 3
 
-    @property
-    def draws(self) -> int:
-        """One for each number of points."""
-        return len(self.sizes)
-
     def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
         """Compute it."""
-        found: list[JobRow] = []
-        degrees = list(range(0, 181, self.degree))
-        angle = torch.tensor(degrees, dtype=torch.float64).deg2rad()
-        turned = torch.stack((angle.cos(), angle.sin()), dim=1)
+        degrees, turned = half_circle(self.degree)
         curve = fourier_ntk(turned, turned[:1], self.sigma)[:, 0].tolist()
-        for seed, size in enumerate(self.sizes):
-            start(seed)
-            report(seed / self.draws, f"{size} points")
+        for seed, _ in each_draw(len(self.sizes), report):
+            size = self.sizes[seed]
             x = circle(size)
             values = circle_spectrum(fourier_ntk(x, x, self.sigma)).eigenvalues / size
             values = values.clamp_min(ROUNDING)
-            found += rows_of(seed, "kernel", degrees, curve)
+            yield from rows_of(seed, "kernel", degrees, curve)
             if size == self.sizes[-1]:
                 kept = log_spaced(size // 2)
-                found += rows_of(seed, "eigenvalue", kept, values[kept].tolist())
-            for k in (1, 8):
-                found.append(JobRow(seed, size, f"eigenvalue {k}", values[k].item()))
-            found.append(JobRow(seed, size, "highest eigenvalue", values[-1].item()))
-        return found
+                yield from rows_of(seed, "eigenvalue", kept, values[kept].tolist())
+            for name, k in (("eigenvalue 1", 1), ("eigenvalue 8", 8), ("highest eigenvalue", -1)):
+                yield JobRow(seed, size, name, values[k].item())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,17 +138,10 @@ class HighestFrequencyJob(Config):
     shares: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 0.5)
     sizes: Sizes = (64, 128, 256, 512, 1000)
 
-    @property
-    def draws(self) -> int:
-        """One for each share."""
-        return len(self.shares)
-
     def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
         """Search for it."""
-        for seed, share in enumerate(self.shares):
-            report(seed / self.draws, f"share {share:g}")
-            start(seed)
-            values = [sigma_for_the_highest(size, share) for size in self.sizes]
+        for seed, _ in each_draw(len(self.shares), report):
+            values = [sigma_for_the_highest(size, self.shares[seed]) for size in self.sizes]
             yield from rows_of(seed, "sigma for the highest", self.sizes, values)
 
 
@@ -197,8 +192,9 @@ class CirculantJob(Config):
             return row[(index[None] - index[:, None]) % size]
         x = circle(size)
         if self.points == "uneven circle":
-            angle = TWO_PI * torch.rand(size, generator=rng, dtype=torch.float64).sort().values
-            x = torch.stack((angle.cos(), angle.sin()), dim=1)
+            x = at_angles(
+                TWO_PI * torch.rand(size, generator=rng, dtype=torch.float64).sort().values
+            )
         elif self.points == "sphere":
             x = sphere(size)
         if self.kernel == "ReLU":
@@ -214,6 +210,23 @@ def dft_residual(matrix: Tensor) -> float:
     moved = matrix.to(u.dtype) @ u
     values = (u.conj() * moved).sum(dim=0) / n
     return ((moved - values * u).abs().max() / values.abs().max()).item()
+
+
+def at_angles(angle: Tensor) -> Tensor:
+    """Return the points of the unit circle at these angles."""
+    return torch.stack((angle.cos(), angle.sin()), dim=1)
+
+
+def half_circle(degree: int) -> tuple[list[int], Tensor]:
+    """Return angles of 0 to 180 degrees, so many degrees apart, and their points."""
+    degrees = list(range(0, 181, degree))
+    return degrees, at_angles(torch.tensor(degrees, dtype=torch.float64).deg2rad())
+
+
+def unit_points(count: int, dim: int, rng: torch.Generator) -> Tensor:
+    """Return random points of a sphere."""
+    x = torch.randn(count, dim, generator=rng, dtype=torch.float64)
+    return nn.functional.normalize(x, dim=1)
 
 
 def sphere(points: int) -> Tensor:

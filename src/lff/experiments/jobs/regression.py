@@ -1,4 +1,4 @@
-"""Supervised fits, all seeds at once: the loop, and the surfaces of Figure 2.
+"""Supervised fits, all seeds at once: the loop, the points of Figure 1, the surfaces of Figure 2.
 
 Every seed has its own noise, weights and batches; a killed job continues from its checkpoint
 and gives the same rows.
@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -19,46 +19,56 @@ from lff.core.checks import Config, Scale, Size, validate
 from lff.core.seeding import stream_seed
 from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow, Report
-from lff.nn import NetConfig
+from lff.nn import Ensemble, NetConfig
 from lff.regularizers import RegularizerConfig, check_combination
 from lff.stats.fields import FIELDS, field, write_fields
 from lff.tabular import lava_grid, solve
 from lff.tabular.learner import Learner
 
+POINTS, NOISE, DENSE = 16, 0.3, 401
+"""Of Figure 1: points, their noise, and points of the drawn curve."""
 LR = 1e-3
-TRIED = 10
 Surface = Literal["ridge", "maze"]
 RIDGE_NOISE = 0.25
 """Standard deviation of the noise on the ridge, whose values go from 0 to 0.5."""
-Look = Callable[[int], list[JobRow]]
+
+
+def make_learner(job: Any, inputs: Tensor, targets: Tensor, **options: Any) -> Learner:
+    """Return the networks of a job's seeds, for the last axes of inputs and targets."""
+    sizes: dict[str, Any] = {"in_features": inputs.shape[-1], "out_features": targets.shape[-1]}
+    return Learner(job.net, **sizes, seeds=range(job.seeds), lr=LR, **options)
 
 
 def fit(
-    kept: Resumable,
+    job: Any,
+    folder: Path,
     learner: Learner,
     inputs: Float[Tensor, "point in"],
     targets: Float[Tensor, "seed point out"],
-    *,
-    steps: int,
-    batch: int,
-    every: int,
-    look: Look,
+    measure: Callable[[], dict[str, Float[Tensor, "seed"]]],
     report: Report,
-) -> None:
-    """Train by minibatches up to ``steps``, looking at the start and every ``every`` steps.
+) -> list[JobRow]:
+    """Train by minibatches up to ``job.steps``; measure at the start and every ``job.every`` steps.
 
     Batches between two looks are drawn together, and only there a checkpoint is written.
     """
+    kept = Resumable(folder, learner)
     own = torch.arange(len(learner.seeds))[:, None]
+
+    def look(step: int) -> None:
+        with torch.no_grad():
+            kept.rows += by_seed(step, measure())
+
     if not kept.rows:
-        kept.rows += look(0)
-    while kept.step < steps:
-        count = min(every, steps - kept.step)
-        for picks in learner.draw_indices(len(inputs), steps=count, batch=batch):
-            learner.step(inputs[picks], (targets[own, picks],), learner.draw_masks(batch))
-        kept.rows += look(kept.step + count)
+        look(0)
+    while kept.step < job.steps:
+        count = min(job.every, job.steps - kept.step)
+        for picks in learner.draw_indices(len(inputs), steps=count, batch=job.batch):
+            learner.step(inputs[picks], (targets[own, picks],), learner.draw_masks(job.batch))
+        look(kept.step + count)
         kept.at(kept.step + count)
-        report(kept.step / steps, f"{kept.rows[-1].metric} {kept.rows[-1].value:.3g}")
+        report(kept.step / job.steps, f"{kept.rows[-1].metric} {kept.rows[-1].value:.3g}")
+    return kept.finish()
 
 
 def by_seed(step: int, measured: dict[str, Float[Tensor, "seed"]]) -> list[JobRow]:
@@ -68,6 +78,58 @@ def by_seed(step: int, measured: dict[str, Float[Tensor, "seed"]]) -> list[JobRo
         for metric, values in measured.items()
         for seed, value in enumerate(values.tolist())
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitJob(Config):
+    """Fit sixteen noisy points of a slow wave on [-1, 1], one network for each draw of the noise.
+
+    All seeds train as one ensemble: members share no weights, and Adam works entry by entry.
+    """
+
+    tag: ClassVar[str] = "fit"
+
+    net: NetConfig
+    """The network."""
+    seeds: Size = 20
+    """Draws of the noise and of the weights."""
+    steps: Size = 2_000
+    """Gradient steps."""
+    every: Size = 100
+    """Gradient steps between two looks."""
+
+    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
+        """Train from the start: it takes seconds."""
+        torch.set_num_threads(1)
+        rows: list[JobRow] = []
+        rng = torch.Generator().manual_seed(0)
+        x = torch.linspace(-1, 1, POINTS)[:, None]
+        dense = torch.linspace(-1, 1, DENSE)[:, None]
+        truth = (torch.pi * dense).sin()
+        noise = torch.randn(self.seeds, POINTS, 1, generator=rng)
+        targets = (torch.pi * x).sin() + NOISE * noise
+        rng = torch.Generator().manual_seed(0)
+        nets = Ensemble.build(self.net, self.seeds, in_features=1, out_features=1, generator=rng)
+        optimizer = torch.optim.Adam(nets.parameters(), lr=LR, fused=True)
+        for step in range(self.steps + 1):
+            if step % self.every == 0 or step == self.steps:
+                with torch.no_grad():
+                    curves = nets(dense)
+                    measured = {
+                        "total variation": curves[..., 0].diff(dim=1).abs().sum(dim=1),
+                        "error to truth": (curves - truth).square().mean(dim=(1, 2)),
+                        "train error": (nets(x) - targets).square().mean(dim=(1, 2)),
+                    }
+                rows += by_seed(step, measured)
+                report(step / self.steps, f"error {rows[-1].value:.3g}")
+            loss = (nets(x) - targets).square().mean(dim=(1, 2)).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        for part, values in (("curve", curves), ("points", targets)):  # the figure's, of one draw
+            heights = enumerate(values[0, :, 0].tolist())
+            rows[:0] = [JobRow(0, self.steps, f"fit[{part} {i}]", v) for i, v in heights]
+        return rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,30 +179,16 @@ class SurfaceJob(Config):
         targets = truth + RIDGE_NOISE * smooth_noise(
             range(self.seeds), truth.shape[-1], self.size, length=self.noise
         )
-        learner = self._learner(inputs, truth)
-        kept = Resumable(folder, learner)
+        learner = make_learner(self, inputs, truth, regularizers=self.regularizers)
 
-        def look(step: int) -> list[JobRow]:
-            with torch.no_grad():
-                output = learner(inputs)
-            wanted = (("error to truth", truth), ("error to targets", targets))
-            errors = {name: (output - q).square().mean(dim=(1, 2)) for name, q in wanted}
-            return by_seed(step, errors)
+        def measure() -> dict[str, Tensor]:
+            output = learner(inputs)
+            wanted = {"error to truth": truth, "error to targets": targets}
+            return {name: (output - q).square().mean(dim=(1, 2)) for name, q in wanted.items()}
 
-        fit(
-            kept,
-            learner,
-            inputs,
-            targets,
-            steps=self.steps,
-            batch=self.batch,
-            every=self.every,
-            look=look,
-            report=report,
-        )
+        rows = fit(self, folder, learner, inputs, targets, measure, report)
         with torch.no_grad():
-            fitted = learner(inputs)[0]
-        shown = {"true Q": truth, "noisy targets": targets[0], "": fitted}
+            shown = {"true Q": truth, "noisy targets": targets[0], "": learner(inputs)[0]}
         write_fields(
             folder / FIELDS,
             [
@@ -148,17 +196,7 @@ class SurfaceJob(Config):
                 for name, values in shown.items()
             ],
         )
-        return kept.finish()
-
-    def _learner(self, inputs: Tensor, truth: Tensor) -> Learner:
-        return Learner(
-            self.net,
-            in_features=inputs.shape[-1],
-            out_features=truth.shape[-1],
-            seeds=range(self.seeds),
-            lr=LR,
-            regularizers=self.regularizers,
-        )
+        return rows
 
 
 def surface(

@@ -15,7 +15,7 @@ OVER_CONTRACTING = Metric("bound over contracting", "bound over contracting σ",
 
 def job(scale: ScaleName, sigma: float | None = None) -> Any:
     """Return random MDPs at one σ, or at the bound of each."""
-    from lff.experiments.jobs.bellman import ContractionJob
+    from lff.experiments.jobs.convergence import ContractionJob
 
     size: dict[str, Any] = {"draws": 2, "states": (5, 6)} if scale == "smoke" else {"draws": 100}
     return ContractionJob(sigma=sigma, **size)

@@ -14,7 +14,7 @@ TRUTH, FIT = Metric("error to truth", better="lower"), Metric("fit")
 
 def job(scale: ScaleName, sigma: float) -> Any:
     """Return the job of one σ; it fits all draws of the noise."""
-    from lff.experiments.jobs.fits import FitJob
+    from lff.experiments.jobs.regression import FitJob
     from lff.nn import Fourier, MLPTrunk, NetConfig
 
     small = scale == "smoke"

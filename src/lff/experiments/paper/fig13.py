@@ -46,7 +46,7 @@ def job(
     scale: ScaleName, steps: int, width: int, net: str, sigma: float = 0.1, *, norm: bool = False
 ) -> Any:
     """Return the job of an arm, T and width, all seeds; arms have equally many parameters."""
-    from lff.experiments.jobs.fqi import FQIJob
+    from lff.experiments.jobs.gridworlds import FQIJob
     from lff.nn import ConstantControl, Fourier, LinearControl, MatchedMLP, MLPTrunk, NetConfig
     from lff.regularizers import LayerNorm
     from lff.tabular import FQIConfig

@@ -26,7 +26,7 @@ def network(width: int, name: str = "lff", sigma: float = 3.0, *, trainable: boo
 
 def bootstrapped(scale: ScaleName, **net: Any) -> Any:
     """Return fitted Q-iteration of one network in five mazes."""
-    from lff.experiments.jobs.fqi import FQIJob
+    from lff.experiments.jobs.gridworlds import FQIJob
     from lff.tabular import FQIConfig
 
     small = scale == "smoke"
@@ -48,7 +48,7 @@ def bootstrapped(scale: ScaleName, **net: Any) -> Any:
 
 def fitted(scale: ScaleName, **net: Any) -> Any:
     """Return the fit of one network to the Q* of five mazes."""
-    from lff.experiments.jobs.mazes import MazeFitJob
+    from lff.experiments.jobs.gridworlds import MazeFitJob
 
     small = scale == "smoke"
     return MazeFitJob(

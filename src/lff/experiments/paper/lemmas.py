@@ -36,7 +36,7 @@ def networks(scale: ScaleName, dim: int, rows: Any) -> Any:
 
 def lazy_job(scale: ScaleName) -> Any:
     """Return the job that Lemma 2 and the claims of §4.1 share; it trains all widths."""
-    from lff.experiments.jobs.lazy import LazyJob
+    from lff.experiments.jobs.convergence import LazyJob
 
     return LazyJob(draws=2, widths=(64, 128), steps=20) if scale == "smoke" else LazyJob(draws=20)
 

@@ -1,8 +1,4 @@
-"""Jobs of fitted Q-iteration: Figure 13 on Grid16smoothobs, Figure 16b on lava mazes.
-
-All seeds train as one batched computation.  The update is compiled where there is a C++ compiler,
-which changes the last bits of its numbers and not what they say.
-"""
+"""Jobs on gridworlds: fitted Q-iteration (Figures 13 and 16) and regression of Q* (Figure 16)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,16 +9,30 @@ import numpy as np
 import torch
 
 from lff.core.checks import Config, Size
+from lff.experiments.jobs.regression import fit, make_learner
 from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow, Report
-from lff.tabular import FQI, FQIConfig, Instruments, Learner, ObservedMDP, grid16_smooth, lava_grid
+from lff.nn import NetConfig
+from lff.stats.fields import FIELDS, field, write_fields
+from lff.tabular import (
+    FQI,
+    FQIConfig,
+    Instruments,
+    Learner,
+    ObservedMDP,
+    ReturnScale,
+    greedy,
+    grid16_smooth,
+    lava_grid,
+    solve,
+)
 from lff.tabular.grid16 import Sampling
+from lff.tabular.gridworld import GOAL, LAVA, WALL
+from lff.tabular.instruments import TOLERANCE
 from lff.training.compile import compile_update, find_compiler
 
-TaskName = Literal["grid16", "lava"]
 RATIOS = ("effective rank", "largest singular value")
 """Of these the table also has the end over the start."""
-TRIED = 2
 WORTH = 2_000
 """Gradient steps from which on compilation, some ten seconds, pays."""
 
@@ -38,7 +48,7 @@ class FQIJob(Config):
 
     fqi: FQIConfig
     """Network, regularizers, T."""
-    task: TaskName = "grid16"
+    task: Literal["grid16", "lava"] = "grid16"
     """Which MDP."""
     sampling: Sampling = "as the MDP"
     """How Grid16's transitions are drawn."""
@@ -54,7 +64,8 @@ class FQIJob(Config):
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
         """Iterate to the end, from the newest checkpoint if there is one."""
         torch.set_num_threads(1)
-        fqi = self._start()
+        fqi = FQI(self._tasks(), self.fqi, seeds=range(self.seeds))
+        compile_if_worth(fqi, self.iterations * self.fqi.gradient_steps)
         instruments = Instruments(fqi)
         kept = Resumable(folder, fqi)
         if not kept.rows:
@@ -67,11 +78,6 @@ class FQIJob(Config):
             seen = next(row for row in reversed(kept.rows) if row.metric == "mean Q")
             report(kept.step / self.iterations, f"mean Q {seen.value:.3g}")
         return kept.finish() + self._ratios(kept.rows)
-
-    def _start(self) -> FQI:
-        fqi = FQI(self._tasks(), self.fqi, seeds=range(self.seeds))
-        compile_if_worth(fqi, self.iterations * self.fqi.gradient_steps)
-        return fqi
 
     def _tasks(self) -> ObservedMDP | list[ObservedMDP]:
         if self.task == "grid16":
@@ -100,6 +106,67 @@ class FQIJob(Config):
                     ratio = float(np.mean(late) / np.mean(early))
                     found.append(JobRow(seed, self.iterations, f"{metric}, end over start", ratio))
         return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class MazeFitJob(Config):
+    """Fit Q*(s, a) of lava mazes, one network for each, from row and column in [-1, 1].
+
+    Rows: ``error to Q*``, the mean square over all cells and actions (Q* is zero in walls), and
+    ``return`` of the greedy policy from any free cell, 0 for the uniform policy and 1 for the
+    optimal one.  Fields of the first maze: its map, V*, and max_a Q of the network.
+    """
+
+    tag: ClassVar[str] = "maze-fit"
+
+    net: NetConfig
+    """The network, a Q-value for each action."""
+    seeds: Size = 5
+    """Mazes, and networks."""
+    size: Size = 64
+    """Cells along each side."""
+    steps: Size = 20_000
+    """Gradient steps of Adam at 1e-3."""
+    batch: Size = 512
+    """Cells in each."""
+    every: Size = 500
+    """Gradient steps between two looks."""
+
+    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+        """Train to the end, from the newest checkpoint if there is one."""
+        torch.set_num_threads(1)
+        tasks = [maze(self.size, seed) for seed in range(self.seeds)]
+        q_star = np.stack([solve(task.mdp) for task in tasks])
+        targets = torch.from_numpy(q_star).float()
+        inputs = torch.from_numpy(tasks[0].obs)
+        scales = [
+            ReturnScale.of(task.mdp, greedy(q)) for task, q in zip(tasks, q_star, strict=True)
+        ]
+        learner = make_learner(self, inputs, targets)
+        compile_if_worth(learner, self.steps)
+
+        def measure() -> dict[str, torch.Tensor]:
+            q = learner(inputs)
+            reached = [
+                float(scale.measure(greedy(table), tolerance=TOLERANCE))
+                for scale, table in zip(scales, q.double().numpy(), strict=True)
+            ]
+            error = (q - targets).square().mean(dim=(1, 2))
+            return {"error to Q*": error, "return": torch.tensor(reached)}
+
+        rows = fit(self, folder, learner, inputs, targets, measure, report)
+        with torch.no_grad():
+            q = learner(inputs)[0].double().numpy()
+        grid = tasks[0].grid
+        tiles = 10.0 * (grid.at(GOAL).astype(float) - grid.at(LAVA))
+        shown = {"map": tiles, "V*": q_star[0].max(axis=-1), "": q.max(axis=-1)}
+        free = np.where(grid.at(WALL), np.nan, 0.0)
+        fields = [
+            field("value", (values + free).reshape(self.size, self.size), name=name)
+            for name, values in shown.items()
+        ]
+        write_fields(folder / FIELDS, fields)
+        return rows
 
 
 def compile_if_worth(learner: Learner, steps: int) -> None:

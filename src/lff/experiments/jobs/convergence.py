@@ -1,4 +1,4 @@
-"""Jobs that train two-layer Fourier networks and compare with the linear theory: Lemma 2, §4.1."""
+"""Jobs on convergence: gradient descent against the linear theory, and the contraction theorem."""
 
 import math
 from collections.abc import Iterable
@@ -10,13 +10,18 @@ import torch
 from torch import Tensor
 
 from lff.core.checks import Config, Scale, Size, Sizes, check_positive
-from lff.experiments.jobs.draws import start
+from lff.experiments.jobs.kernels import bisect, each_draw, unit_points
 from lff.launch.job import JobRow, Report
-from lff.ntk import circle, fourier_ntk, predict
+from lff.ntk import circle, contraction, fourier_ntk, predict, sigma_bound
 
 FALL = 0.1
 """Training ends where this share of the loss is left by Lemma 2."""
 FREQUENCIES = (1, 2, 4)
+DIMS = (2, 3, 8)
+GAMMAS = (0.5, 0.9, 0.99)
+STEP = 0.5
+"""α K_ii ρ_i: well below the 1 of the first condition."""
+BACKUPS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +47,8 @@ class LazyJob(Config):
 
     def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
         """Train every width with every draw."""
-        for seed in range(self.draws):
-            rng = start(seed)
+        for seed, rng in each_draw(self.draws, report):
             for width in self.widths:
-                report(seed / self.draws, f"draw {seed}, width {width}")
                 yield from self._one(seed, width, rng)
 
     def _one(self, seed: int, width: int, rng: torch.Generator) -> list[JobRow]:
@@ -71,9 +74,9 @@ class LazyJob(Config):
             gaps = [((left - e).norm() / size).item() for e in expected]
             errors = [max(a, b) for a, b in zip(errors, gaps, strict=True)]
             drift = max(drift, ((net.kernel() - own).norm() / own.norm()).item())
-        values = (errors[0], errors[1], drift, at_start)
-        names = ("error", "error by own kernel", "drift", "output at the start")
-        return [JobRow(seed, width, name, value) for name, value in zip(names, values, strict=True)]
+        values = {"error": errors[0], "error by own kernel": errors[1], "drift": drift}
+        values["output at the start"] = at_start
+        return [JobRow(seed, width, name, value) for name, value in values.items()]
 
 
 def time_until(kernel: Tensor, residual: Tensor, share: float) -> float:
@@ -126,3 +129,88 @@ class TwoLayer:
             self.b += lr * (by_phase * left[:, None]).mT @ self.x
             self.w += lr * left @ by_w
             self.v += lr * left @ by_v
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContractionJob(Config):
+    """Kernel Q-learning with Lemma 1's kernel on random MDPs of 5 to 50 states and 2 actions.
+
+    Rows, one MDP a draw, by number of state-actions: ``coupling``, left over right side of the
+    second condition; ``norm``, the sup-norm of the update for a random policy; ``growth``, the
+    largest factor by which the distance of two value functions changed in 50 updates with the
+    maximum over actions; ``bound`` on σ; ``bound over least``, over the least σ that fulfils the
+    conditions; ``bound over contracting``, over the least σ with a norm below 1.
+    """
+
+    tag: ClassVar[str] = "contraction"
+
+    sigma: Scale | None = None
+    """Lemma 1's, without 2π; None takes the theorem's bound for each MDP."""
+    draws: Size = 100
+    states: tuple[int, int] = (5, 50)
+    actions: int = 2
+
+    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
+        """Draw MDPs."""
+        for seed, rng in each_draw(self.draws, report):
+            yield from self._one(seed, rng)
+
+    def _one(self, seed: int, rng: torch.Generator) -> list[JobRow]:
+        low, high = self.states
+        states = int(torch.randint(low, high + 1, (), generator=rng))
+        gamma = GAMMAS[seed % len(GAMMAS)]
+        x = unit_points(states * self.actions, DIMS[seed // len(GAMMAS) % len(DIMS)], rng)
+        nearest = (x @ x.mT - 3 * torch.eye(len(x), dtype=x.dtype)).max().item()
+        bound = sigma_bound(len(x), gamma=gamma, delta=1 - nearest)
+        sigma = bound if self.sigma is None else self.sigma
+        following = torch.rand(len(x), states, generator=rng, dtype=x.dtype) ** 4
+        following /= following.sum(dim=1, keepdim=True)
+        policy = torch.rand(states, self.actions, generator=rng, dtype=x.dtype)
+        policy /= policy.sum(dim=1, keepdim=True)
+        pairs = (following[:, :, None] * policy).flatten(start_dim=1)
+        lr = STEP * len(x) / 2  # K_ii = 2 and ρ uniform
+
+        def coupling(at: float) -> float:
+            kernel = fourier_ntk(x, x, at)
+            found = contraction.conditions(kernel, gamma=gamma, lr=lr)
+            return float(found.coupling.max())
+
+        def norm(at: float) -> float:
+            kernel = fourier_ntk(x, x, at)
+            update = contraction.bellman_operator(kernel, pairs, gamma=gamma, lr=lr)
+            return update.abs().sum(dim=1).max().item()
+
+        values = {"coupling": coupling(sigma), "norm": norm(sigma)}
+        values["growth"] = _growth(fourier_ntk(x, x, sigma), following, gamma, lr, rng)
+        if self.sigma is None:
+            least = bisect(lambda s: coupling(s) <= 1, bound / 100, bound)
+            contracting = bisect(lambda s: norm(s) < 1, bound / 100, bound)
+            values |= {
+                "bound": bound,
+                "bound over least": bound / least,
+                "bound over contracting": bound / contracting,
+            }
+        return [JobRow(seed, len(x), name, value) for name, value in values.items()]
+
+
+def _growth(
+    kernel: Tensor, following: Tensor, gamma: float, lr: float, rng: torch.Generator
+) -> float:
+    """Return the largest factor of ‖Q₁ - Q₂‖∞ in one update with the maximum over actions.
+
+    Rewards cancel in the difference and are left out.
+    """
+    points, states = following.shape
+    first, second = (torch.randn(points, generator=rng, dtype=kernel.dtype) for _ in range(2))
+    factors = []
+    for _ in range(BACKUPS):
+        before = (first - second).abs().max()
+        moved = []
+        for q in (first, second):
+            value = q.view(states, -1).amax(dim=1)
+            moved.append(q + lr / points * kernel @ (gamma * following @ value - q))
+        first, second = moved
+        factors.append(((first - second).abs().max() / before).item())
+        size = max(first.abs().max().item(), 1e-200)
+        first, second = first / size, second / size  # the update without rewards scales with Q
+    return max(factors)

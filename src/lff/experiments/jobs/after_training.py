@@ -55,7 +55,7 @@ class NoiseTestJob(Config):
         for noise in self.noises:
             env = make(config.env, seed=config.seed, action_repeat=config.action_repeat)
             noisy: Any = Noisy(env, noise, config.seed)
-            seeds = {"seed": config.seed, "env_step": config.steps}
+            seeds: Any = {"seed": config.seed, "env_step": config.steps}
             played = evaluate(agent, noisy, episodes=self.episodes, **seeds)
             value = played.metrics()["eval/return"]
             rows.append(JobRow(config.seed, config.steps, f"return at noise {noise:g}", value))

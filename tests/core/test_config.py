@@ -28,6 +28,7 @@ from lff.nn import (
     NoFront,
     PixelEncoderConfig,
     SIRENTrunk,
+    TanhControl,
 )
 
 pytestmark = pytest.mark.usefixtures("unchecked")
@@ -44,6 +45,7 @@ fronts = st.one_of(
     fourier,
     st.builds(LogUniformFourier, fourier_dim=even, ratio=scales),
     st.builds(LinearControl, fourier_dim=even, sigma=scales),
+    st.builds(TanhControl, fourier_dim=even, sigma=scales),
     st.builds(ConstantControl, fourier_dim=even),
     st.builds(FFN, scale=scales, features=st.none() | sizes),
 )

@@ -14,7 +14,7 @@ from lff.algos.sac import Noise
 from lff.data import Batch
 from lff.native import NativeSAC
 from lff.nn import Fourier, MLPTrunk, NetConfig
-from lff.nn.fronts import ConstantControl, LinearControl, LogUniformFourier
+from lff.nn.fronts import ConstantControl, LinearControl, LogUniformFourier, TanhControl
 from lff.nn.net import Identity
 from lff.regularizers import BasisRule, LayerNorm, WeightDecay
 from tests.algos.batches import random_batch
@@ -67,6 +67,7 @@ def draw_case(seed):
                 LogUniformFourier(fourier_dim=dim, **flags),
                 LinearControl(fourier_dim=dim, sigma=sigma),
                 ConstantControl(fourier_dim=dim),
+                TanhControl(fourier_dim=dim, sigma=sigma),
             )
         )
 

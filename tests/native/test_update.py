@@ -13,7 +13,7 @@ from lff.core import BadInputError
 from lff.data import Batch
 from lff.native import NativeSAC, supports
 from lff.nn import MLPTrunk, NetConfig
-from lff.nn.fronts import ConstantControl, LinearControl
+from lff.nn.fronts import ConstantControl, LinearControl, TanhControl
 from lff.regularizers import (
     BasisRule,
     Dropout,
@@ -64,7 +64,17 @@ FIXED = Case(
     obs=3,
     act=1,
 )
+TANH = Case(
+    SACConfig(
+        actor=NetConfig(TanhControl(fourier_dim=14, sigma=0.2), MLPTrunk((20,))),
+        critic=NetConfig(TanhControl(fourier_dim=20, sigma=0.5), MLPTrunk((33, 17))),
+        batch_size=20,
+    ),
+    obs=3,
+    act=2,
+)
 CASES = {"lff": LFF, "pair": PAIR, "odd": ODD, "regularized": REGULARIZED, "fixed": FIXED}
+CASES |= {"tanh": TANH}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -128,7 +138,7 @@ def test_draws_are_those_of_the_eager_agent():
         assert torch.equal(native.draw_index(ROWS, ours), expected)
 
 
-@pytest.mark.parametrize("name", ["lff", "odd", "regularized", "fixed"])
+@pytest.mark.parametrize("name", ["lff", "odd", "regularized", "fixed", "tanh"])
 def test_acting_equals_the_eager_policy_alone_and_in_a_batch(name):
     case = CASES[name]
     agent = case.build()

@@ -12,6 +12,7 @@ from lff.nn import (
     LogUniformFourier,
     MLPTrunk,
     SIRENTrunk,
+    TanhControl,
 )
 
 
@@ -24,6 +25,7 @@ def fronts(F):
         LogUniformFourier(fourier_dim=F),
         LinearControl(fourier_dim=F, sigma=0.1),
         ConstantControl(fourier_dim=F),
+        TanhControl(fourier_dim=F, sigma=0.1),
         FFN(scale=0.1),
     ]
 

@@ -5,7 +5,7 @@ import torch
 
 from lff import Fourier, LearnedFourierFeatures
 from lff.core import BadInputError
-from lff.nn import FFN, ConstantControl, LinearControl
+from lff.nn import FFN, ConstantControl, LinearControl, TanhControl
 
 
 def test_linear_features_written_out(rng):
@@ -20,6 +20,14 @@ def test_constant_features_written_out():
     torch.testing.assert_close(
         ConstantControl(fourier_dim=8).build(3)(x), torch.cat([torch.ones(5, 4), x], dim=-1)
     )
+
+
+def test_tanh_features_written_out(rng):
+    layer = TanhControl(fourier_dim=8, sigma=0.5).build(3, generator=rng)
+    x = torch.randn(5, 3, generator=rng)
+    expected = torch.cat([(2 * math.pi * x @ layer.B.T).tanh(), x], dim=-1)
+    assert layer.B.shape == (8, 3)
+    torch.testing.assert_close(layer(x), expected)
 
 
 def test_the_linear_control_is_the_small_sigma_limit_of_the_layer(rng):

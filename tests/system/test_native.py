@@ -4,14 +4,18 @@ import subprocess
 
 import pytest
 
+from lff.algos import SACConfig
 from lff.native.build import FLAGS, SOURCES
 from lff.native.parts import parts_of
 from lff.native.shape import describe
-from tests.native.cases import check_distances, distances, draw_case
+from tests.native.cases import Case, check_distances, distances, draw_case, lff
 from tests.native.test_update import LFF, REGULARIZED
 from tests.system.programs import require
 
 pytestmark = pytest.mark.system
+SMALL = Case(
+    SACConfig(actor=lff(20, dim=10), critic=lff(20, 16, dim=10), batch_size=24), obs=3, act=2
+)
 COMMON = [flag for flag in FLAGS if flag not in ("-O3", "-fPIC", "-shared")]
 
 
@@ -50,8 +54,9 @@ def run_driver(folder, case, name, *flags, compiler="g++", before=(), threads=2)
     [
         (LFF, "address,undefined"),
         (REGULARIZED, "address,undefined"),
+        (SMALL, "thread"),  # the larger ones compile for a minute
     ],
-    ids=["lff", "regularized"],
+    ids=["lff", "regularized", "threads"],
 )
 def test_sanitizers_find_nothing(tmp_path, case, kinds):
     require("g++", package="g++")

@@ -35,7 +35,7 @@ class NetworkFlags:
 
     net: str = "lff"
     """of actor and critic: lff, mlp, fixed-b, no-concat, log-uniform, mlp-concat, linear, constant,
-    ffn; from pixels the encoder: lff, cnn, cnn-vanilla, cnn-readme, fixed-b, no-concat,
+    tanh, ffn; from pixels the encoder: lff, cnn, cnn-vanilla, cnn-readme, fixed-b, no-concat,
     per-frame."""
     actor_net: str | None = None
     """network of the actor alone."""

@@ -11,7 +11,12 @@ from torch import nn
 from lff.native.parts import Parts
 from lff.nn.ensemble import Ensemble, StackedLayerNorm, StackedLinear
 from lff.nn.fourier import BasisLayer, LearnedFourierFeatures
-from lff.nn.fronts import ConstantFeatures, LinearFeatures, LogUniformFourierFeatures
+from lff.nn.fronts import (
+    ConstantFeatures,
+    LinearFeatures,
+    LogUniformFourierFeatures,
+    TanhFeatures,
+)
 from lff.nn.net import Network
 
 NORM_EPS = 1e-5
@@ -19,9 +24,9 @@ WAVES: dict[type[nn.Module], str] = {
     LearnedFourierFeatures: "sine",
     LogUniformFourierFeatures: "sine",
     LinearFeatures: "linear",
+    TanhFeatures: "tangent",
 }
-"""Fronts with a basis B, by what becomes of 2πBx.  The C++ side has "tangent" too, tanh(2πBx) ‖ x:
-a front of that form needs one line here."""
+"""Fronts with a basis B, by what becomes of 2πBx."""
 
 
 class UnsupportedError(Exception):

@@ -18,6 +18,8 @@ from lff.nn.fronts import (
     LinearFeatures,
     LogUniformFourier,
     LogUniformFourierFeatures,
+    TanhControl,
+    TanhFeatures,
 )
 from lff.nn.matched import MatchedMLP, count, match_width
 from lff.nn.net import LFF, MLP, NetConfig, Network, num_parameters

@@ -7,6 +7,7 @@ limits, exactly:
 - :class:`LinearControl`: [2πBx, 1, x], the first-order limit, B still trained;
 - :class:`ConstantControl`: [1, x], the limit σ -> 0 with B held there.
 
+:class:`TanhControl` keeps the features bounded and takes their period away: [tanh(2πBx), x].
 If an agent learns as well with a control as with the real layer, the waves were not the reason.
 """
 
@@ -177,6 +178,49 @@ class ConstantFeatures(nn.Module):
     def extra_repr(self) -> str:
         """Show the science."""
         return f"in={self.in_features}, ones={self.fourier_dim // 2}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TanhControl(Front):
+    """Front of :class:`TanhFeatures`."""
+
+    tag: ClassVar[str] = "tanh"
+    trainable: ClassVar[bool] = True
+    fourier_dim: EvenSize
+    """F of the Fourier front that it replaces: as many features, each with a row of B."""
+    sigma: Scale
+    """Standard deviation of B at the start."""
+
+    def build(
+        self, in_features: int, *, generator: torch.Generator | None = None
+    ) -> "TanhFeatures":
+        """Return the layer for inputs of this width."""
+        return TanhFeatures(in_features, self, generator=generator)
+
+
+class TanhFeatures(BasisLayer):
+    """x -> [tanh(2πBx), x]: bounded as waves are, but not periodic.
+
+    >>> TanhControl(fourier_dim=64, sigma=0.01).build(3)(torch.zeros(5, 3)).shape
+    torch.Size([5, 67])
+    """
+
+    shown = ("sigma", "trainable")
+
+    def __init__(
+        self, in_features: int, config: TanhControl, *, generator: torch.Generator | None = None
+    ) -> None:
+        super().__init__()
+        self.sigma, size = config.sigma, config.fourier_dim
+        self.register_basis(
+            in_features, size, spread=config.sigma, waves_per_row=1, generator=generator
+        )
+
+    def forward(
+        self, x: Float[Tensor, "*batch in_features"]
+    ) -> Float[Tensor, "*batch {self.out_features}"]:
+        """Return tanh(2πBx) ‖ x."""
+        return torch.cat((self.phase(x).tanh(), x), dim=-1)
 
 
 @dataclass(frozen=True, kw_only=True)

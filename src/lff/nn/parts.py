@@ -21,6 +21,7 @@ FRONTS = Registry(
         "log-uniform-fourier": "lff.nn.fronts:LogUniformFourier",
         "linear-control": "lff.nn.fronts:LinearControl",
         "constant-control": "lff.nn.fronts:ConstantControl",
+        "tanh": "lff.nn.fronts:TanhControl",
         "ffn": "lff.nn.fronts:FFN",
     },
 )

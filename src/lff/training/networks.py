@@ -22,11 +22,21 @@ from lff.nn import (
     NetConfig,
     NoFront,
     PixelEncoderConfig,
+    TanhControl,
 )
 from lff.nn.trunks import Activation
 
 NetName = Literal[
-    "lff", "mlp", "fixed-b", "no-concat", "log-uniform", "mlp-concat", "linear", "constant", "ffn"
+    "lff",
+    "mlp",
+    "fixed-b",
+    "no-concat",
+    "log-uniform",
+    "mlp-concat",
+    "linear",
+    "constant",
+    "tanh",
+    "ffn",
 ]
 PixelNetName = Literal[
     "lff", "cnn", "cnn-vanilla", "cnn-readme", "fixed-b", "no-concat", "per-frame"
@@ -64,6 +74,7 @@ class Sizes:
             "log-uniform": LogUniformFourier(fourier_dim=size),
             "linear": LinearControl(fourier_dim=size, sigma=sigma),
             "constant": ConstantControl(fourier_dim=size),
+            "tanh": TanhControl(fourier_dim=size, sigma=sigma),
             "ffn": FFN(),
         }
         if name in fronts:

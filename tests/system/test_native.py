@@ -41,7 +41,7 @@ def run_driver(folder, case, name, *flags, compiler="g++", before=(), threads=2)
     """Build the update without Python, run it, and return all the numbers that it prints."""
     header = describe(parts_of(case.build()), threads=threads).header()
     (folder / "shape.hpp").write_text(header)
-    program = folder / name
+    program = folder / f"{name}.out"  # a program named thread would be taken for the header
     places = [f"-I{SOURCES}", f"-I{folder}", str(SOURCES / "driver.cpp")]
     subprocess.run([compiler, *COMMON, *flags, *places, "-o", str(program)], check=True)
     done = subprocess.run([*before, str(program), "4"], capture_output=True, text=True, check=False)

@@ -10,7 +10,7 @@ import pytest
 from lff.cli.report import entry_of
 from lff.experiments import find_experiment, list_experiments, load
 from lff.experiments.results import find_table, need_table
-from lff.report.claims_page import claims_page
+from lff.report.site import claims_page
 from lff.stats import read_table
 
 ROOT = Path(__file__).parents[1]

@@ -24,7 +24,7 @@ def test_cheetah_in_numbers(cli, tmp_path):
     assert sum(mine["harmonics"]) == pytest.approx(1)
     assert mine["verdict"].startswith("below the floor")
     assert (tmp_path / "sigma.png").read_bytes().startswith(b"\x89PNG")
-    assert cli(*words).code == 2  # the picture is there
+    assert cli(*words).code == 2  # the figure is there
     again = json.loads(cli(*words, "--force").out)
     assert again == report
     other = json.loads(cli(*CHEETAH, "--json", "--seed", "1").out)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch._dynamo  # noqa: F401  the first gradient of SAC imports it
 
-from lff.cli import commands  # noqa: F401  each command imports what it needs when it is called
+from lff.cli import policy, rerun, train  # noqa: F401  commands are imported when they are called
 from lff.cli.main import main
 
 ROOT = Path(__file__).parents[2]

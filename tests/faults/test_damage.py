@@ -15,7 +15,7 @@ import torch
 
 from lff.core import CorruptError
 from lff.store import SegmentRef, SegmentStore, load, load_latest, save
-from lff.store.arrays import encode
+from lff.store.atomic import encode
 
 FILES = ("tensors.safetensors", "meta.json", "manifest.json")
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from lff.experiments.spec import Arm, Experiment, Panel
-from lff.report.summaries import values_of
 from lff.stats import RETURN, Curves, Metric, Row, judge_better, paired_t_interval
 
 VARIANTS = {
@@ -44,7 +43,7 @@ class Above:
 
     def judge(self, rows):
         arms = [
-            values_of(Curves(rows, metric=RETURN), name, self.task, "last")
+            Curves(rows, metric=RETURN).values(name, self.task, "last")
             for name in (self.arm, self.rival)
         ]
         return judge_better(

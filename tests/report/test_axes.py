@@ -38,5 +38,5 @@ def test_the_default_is_steps():
 
 
 def test_ticks_between_powers_of_ten_are_told_apart():
-    told = [power_of_ten(value) for value in (1e-4, 2e-4, 5e-4, 2e5, 1e-15)]
-    assert told == ["10⁻⁴", "2·10⁻⁴", "5·10⁻⁴", "2·10⁵", "10⁻¹⁵"]
+    shown = [power_of_ten(value) for value in (1e-4, 2e-4, 5e-4, 2e5, 1e-15)]
+    assert shown == ["10⁻⁴", "2·10⁻⁴", "5·10⁻⁴", "2·10⁵", "10⁻¹⁵"]

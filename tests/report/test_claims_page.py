@@ -1,7 +1,7 @@
 """The page of claims has every claim once, with the verdict that its table gives."""
 
 from lff.report import Entry
-from lff.report.claims_page import claims_page
+from lff.report.site import claims_page
 from lff.stats.verdicts import Verdict
 from tests.report.tables import experiment
 
@@ -16,8 +16,10 @@ def test_a_page_counts_outcomes_and_escapes_what_would_end_a_cell():
             Entry(experiment=own),  # not run: not on the page
         ]
     )
-    told = f"{len(own.claims)} claims of 1 experiments: {len(own.claims) - 1} refuted, 1 confirmed."
-    assert told in page
+    shown = (
+        f"{len(own.claims)} claims of 1 experiments: {len(own.claims) - 1} refuted, 1 confirmed."
+    )
+    assert shown in page
     rows = [line for line in page.splitlines() if line.startswith(f"| {own.claims[0].name} ")]
     assert rows == [f"| {own.claims[0].name} | {own.claims[0].text} | **confirmed** | \\|Q\\| 0 |"]
     assert page.count("## ") == 1

@@ -7,8 +7,7 @@ import json
 import re
 from importlib import resources
 
-from lff.report.explorer import SCRIPTS, explorer_page
-from lff.report.explorer.tour import TOUR
+from lff.report.explorer import SCRIPTS, explorer_page, read_tour
 
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 
@@ -60,7 +59,7 @@ def test_every_element_that_the_script_asks_for_is_there_once():
 def test_stops_of_the_tour_are_within_reach_of_the_sliders():
     page = explorer_page()
     states = [json.loads(html.unescape(s)) for s in re.findall(r'data-state="([^"]*)"', page)]
-    assert states == [stop.state for stop in TOUR]
+    assert states == [stop["state"] for stop in read_tour()]
     scales = {"sigma": 10, "fourierDim": 2, "radius": 10, "time": 10}
     for name, low, high in re.findall(r'id="(\w+)" min="([-.\d]+)" max="([-.\d]+)"', page):
         for state in states:

@@ -1,4 +1,4 @@
-"""Pictures of surfaces: one scale, one colour bar, and pages that hold pictures, not numbers."""
+"""Surfaces: one scale, one colour bar, and pages that hold figures, not numbers."""
 
 import base64
 import dataclasses
@@ -12,8 +12,8 @@ from lff.core.errors import BadInputError
 from lff.experiments.jobs.pause import PauseJob
 from lff.experiments.results import gather_fields
 from lff.experiments.spec import Cell, Experiment, Panel, baseline, ours
-from lff.report import draw_experiment, experiment_page
-from lff.report.surfaces import draw_tiles
+from lff.report import Entry, draw_experiment
+from lff.report.drawing import draw_tiles
 from lff.stats import Metric, Row
 from lff.stats.fields import field
 from tests.report.test_pages import images
@@ -114,7 +114,8 @@ def test_a_panel_may_show_some_variants(fields):
 
 def test_a_page_holds_surfaces_as_images(fields):
     given = {"scale": "laptop", "provenance": {}, "verdicts": (), "fields": fields}
-    text = experiment_page(EXPERIMENT, ROWS, **given)
+    entry = Entry(experiment=EXPERIMENT, rows=ROWS, **given)
+    text = entry.page()
     embedded = re.findall(r"<image ([^>]*)>", "".join(images(text)))
     tiles = [image for image in embedded if "image-rendering:pixelated" in image]
     assert len(tiles) == 2 * 6  # light and dark
@@ -127,4 +128,4 @@ def test_a_page_holds_surfaces_as_images(fields):
     assert "style=" not in text
     words = re.sub(r"<[^>]*>", " ", text)
     assert len(words) < 8_000, "no surface as text"
-    assert text == experiment_page(EXPERIMENT, ROWS, **given)
+    assert text == entry.page()

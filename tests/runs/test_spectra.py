@@ -75,14 +75,14 @@ def test_too_few_points_are_refused(run):
 
 
 def test_the_command_writes_table_and_picture(run, tmp_path, monkeypatch, capsys):
-    from lff.cli.spectrum import spectrum
+    from lff.cli.spectrum import spectrum_command
 
     monkeypatch.chdir(tmp_path)
-    spectrum((run,), points=32, lines=4)
+    spectrum_command((run,), points=32, lines=4)
     assert "beyond 16" in capsys.readouterr().out
     with (tmp_path / "runs/spectrum/spectrum.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {row["metric"] for row in rows} == {"tail", "frequency", "high", "eigenvalue", "waves"}
     assert (tmp_path / "runs/spectrum/spectrum.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(BadInputError, match="one or more"):
-        spectrum(())
+        spectrum_command(())

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from lff.core import BadInputError
-from lff.runs.video import new_video, require_writer, stride
+from lff.runs.play import new_video, require_writer, stride
 
 COLORS = [(200, 30, 30), (30, 200, 30), (30, 30, 200)]
 

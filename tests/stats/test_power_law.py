@@ -6,7 +6,7 @@ import pytest
 
 from lff.core import BadInputError
 from lff.stats import Metric, Row, SlopeIs
-from lff.stats.power_law import power_of
+from lff.stats.curves import power_of
 
 STEPS = (10, 100, 1000)
 EXPONENTS = (-0.7, -0.6, -0.5, -0.4, -0.3)

@@ -32,10 +32,10 @@ def test_the_committed_scores_are_facts_with_sources():
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("walker-run,SAC,100,1,,3,", "source must be filled.*"),
-        ("walker-run,SAC,0,1,,3,there", "env_steps must be 1 or more"),
-        ("walker-run,SAC,100,nan,,3,there", "score must be finite"),
-        ("walker-run,SAC,100,1,-2,3,there", "spread must be 0 or more"),
+        ("walker-run,SAC,100,1,,3,", "line 2: source must be at least one item"),
+        ("walker-run,SAC,0,1,,3,there", "env_steps must be a positive integer"),
+        ("walker-run,SAC,100,nan,,3,there", "score must be a finite number"),
+        ("walker-run,SAC,100,1,-2,3,there", "spread must be a finite number >= 0"),
         ("walker-run,SAC,many,1,,3,there", "seven fields.*line 2"),
         ("walker-run,SAC,100", "seven fields"),
         ("walker-run,SAC,9,1,,3,there\nwalker-run,SAC,9,2,,3,there", "given once"),

@@ -13,7 +13,6 @@ from lff.stats import (
     lacks_signal,
     paired_t_interval,
     read_table,
-    select,
     t_interval,
     write_table,
 )
@@ -133,8 +132,3 @@ def test_a_strange_table_is_refused(tmp_path):
     path.write_text("a,b\n1,2\n")
     with pytest.raises(BadInputError, match=r"table must be tidy, got 'table\.csv'"):
         read_table(path)
-
-
-def test_select_orders_by_seed():
-    rows = rows_of("error", [3.0, 1.0, 2.0], variant="A")[::-1]
-    assert select(rows, variant="A", metric="error") == [3.0, 1.0, 2.0]

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as npst
 
 from lff.core import BadInputError, BadTypeError, CorruptError, StorageError
 from lff.store import Checkpoint, kept_metas, load, load_latest, save
-from lff.store.arrays import DTYPES, decode, encode
+from lff.store.atomic import DTYPES, decode, encode
 from lff.store.checkpoint import final_step, reopen
 
 GOLDEN = "51e15d89db4c770f3b981405c055ec429fc396943f17877cf1f2df47ff408200"

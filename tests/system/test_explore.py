@@ -11,8 +11,7 @@ from PIL import Image
 from lff.nn import Fourier
 from lff.ntk import circle, circle_spectrum, fourier_ntk, predict, relu_ntk, spectrum
 from lff.report import write_page
-from lff.report.explorer import explorer_page
-from lff.report.explorer.tour import TOUR
+from lff.report.explorer import explorer_page, read_tour
 from tests.system.browser import Browser
 
 pytestmark = pytest.mark.system
@@ -194,10 +193,10 @@ def test_presets_tour_and_noise_button(opened):
         close(numbers(opened)["state"]["sigma"], sigma)
         pressed = "document.querySelectorAll('.presets [aria-pressed=true]').length"
         assert opened.evaluate(pressed) == 1
-    for i, stop in enumerate(TOUR):
+    for i, stop in enumerate(read_tour()):
         opened.evaluate(f"document.querySelectorAll('[data-state]')[{i}].click()")
         shown = numbers(opened)
-        for name, value in stop.state.items():
+        for name, value in stop["state"].items():
             close(shown["state"][name], value, relative=0.02)
     opened.evaluate("document.getElementById('again').click()")
     assert numbers(opened)["samples"] != shown["samples"]
@@ -207,7 +206,7 @@ def test_the_tour_says_what_is_to_be_seen(opened):
     def visit(number):
         opened.evaluate(f"document.querySelectorAll('[data-state]')[{number - 1}].click()")
         text = opened.evaluate("document.getElementById('tour-say').textContent")
-        assert text == TOUR[number - 1].text
+        assert text == read_tour()[number - 1]["text"]
         return numbers(opened)
 
     large, small, between, floor, linear, scaled = map(visit, range(1, 7))

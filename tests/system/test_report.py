@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lff.report import Entry, experiment_page, run_page, write_page, write_site
+from lff.report import Entry, run_page, write_page, write_site
 from lff.report.style import dark_of
 from lff.runs.read import read_run
 from tests.report import tables
@@ -42,8 +42,8 @@ def pages(tmp_path_factory):
         read_run(make_run(folder / "other", seed=1, env=tables.HOSTILE), name=tables.HOSTILE),
     ]
     found = {
-        "experiment": experiment_page(made, rows, **given),
-        "hostile": experiment_page(bad, hostile, **said),
+        "experiment": Entry(experiment=made, rows=rows, **given).page(),
+        "hostile": Entry(experiment=bad, rows=hostile, **said).page(),
         "runs": run_page(runs),
     }
     for name, text in found.items():

@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import tyro
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
+from lff.cli.output import Json, print_table
 from lff.core.errors import BadInputError
 from lff.experiments import Result, find_experiment, list_experiments, load
 from lff.experiments.engine import Show, run_all
@@ -32,13 +32,11 @@ QUIET_SECONDS = 60.0
 
 def list_() -> None:
     """List every experiment and what it asks."""
-    table = Table(box=None, pad_edge=False)
-    for heading in ("name", "asks", "in the paper", "claims"):
-        table.add_column(heading, overflow="fold")
-    for experiment in list_experiments().values():
-        claims = " ".join(claim.name for claim in experiment.claims)
-        table.add_row(experiment.name, experiment.title, experiment.source, claims)
-    Console().print(table)
+    rows = [
+        (one.name, one.title, one.source, " ".join(claim.name for claim in one.claims))
+        for one in list_experiments().values()
+    ]
+    print_table(("name", "asks", "in the paper", "claims"), rows)
 
 
 def run(
@@ -93,7 +91,7 @@ def status(
     *,
     dir: Path = RUNS,
     results: Path = RESULTS,
-    as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
+    as_json: Json = False,
 ) -> None:
     """Print for every experiment how many jobs are done at each scale, and its verdicts.
 
@@ -101,7 +99,6 @@ def status(
         names: which; all if none is given.
         dir: where jobs keep their files.
         results: where tables are.
-        as_json: print JSON instead of a table.
     """
     lines: list[dict[str, Any]] = []
     for experiment in [find_experiment(name) for name in names] or list_experiments().values():
@@ -112,14 +109,23 @@ def status(
             jobs[scale] = (len(done), len({cell.digest for cell in cells}))
         table = find_table(results, experiment.name)
         verdicts = Result(experiment, table).verdicts if table and table.rows else {}
-        line: dict[str, Any] = {"name": experiment.name, "title": experiment.title, "jobs": jobs}
-        line["scale"] = table.scale if table else None
-        line["verdicts"] = {name: verdict.outcome for name, verdict in verdicts.items()}
+        line: dict[str, Any] = {
+            "name": experiment.name,
+            "title": experiment.title,
+            "jobs": jobs,
+            "scale": table.scale if table else None,
+            "verdicts": {name: verdict.outcome for name, verdict in verdicts.items()},
+        }
         lines.append(line)
     if as_json:
-        print(json.dumps(lines, indent=2, ensure_ascii=False))  # noqa: T201
-    else:
-        _print_status(lines)
+        print(json.dumps(lines, indent=2, ensure_ascii=False))
+        return
+    rows = []
+    for line in lines:
+        counts = [f"{done}/{total}" for done, total in line["jobs"].values()]
+        outcomes = ", ".join(f"{name} {outcome}" for name, outcome in line["verdicts"].items())
+        rows.append([line["name"], *counts, line["scale"] or "-", outcomes or "-"])
+    print_table(("name", *SCALES, "table", "verdicts"), rows)
 
 
 def plot(
@@ -153,7 +159,7 @@ def plot(
         scores = [s for s in published_scores(results) if published or s.env_steps <= end]
         figure = result.figure(as_paper=as_paper, published=scores)
         path = out or Path("runs/figures") / f"{result.experiment.name}.png"
-        print(save_figure(figure, path))  # noqa: T201
+        print(save_figure(figure, path))
 
 
 def verdict(
@@ -180,9 +186,9 @@ def verdict(
     chosen = names or [n for n in list_experiments() if find_table(results, n, scale)]
     if markdown:
         from lff.cli.report import entry_of
-        from lff.report.claims_page import claims_page
+        from lff.report.site import claims_page
 
-        print(claims_page(entry_of(name, results, scale) for name in chosen), end="")  # noqa: T201
+        print(claims_page(entry_of(name, results, scale) for name in chosen), end="")
         return
     for name in chosen:
         print_verdicts(load(name, scale, results=results))
@@ -202,9 +208,7 @@ def print_verdicts(result: Result) -> None:
         for task in dict.fromkeys(row.task for row in own):
             values = [row.value for row in own if row.task == task]
             say(f"  {policy} on {task}: return {sum(values) / len(values):.1f}")
-    verdicts = result.verdicts
-    for claim in experiment.claims:
-        judged = verdicts[claim.name]
+    for claim, judged in zip(experiment.claims, result.verdicts.values(), strict=True):
         say(f"  {claim.name}: {claim.text}", markup=False)
         say(f"    {judged.outcome}: {judged.because}", markup=False)
         for line in judged.details:
@@ -218,11 +222,11 @@ def completed(words: Sequence[str]) -> list[str]:
     ['run', 'fig8', '--ray', 'here', '--scale', 'smoke']
     """
     full: list[str] = []
-    for word, following in zip(words, [*words[1:], "--"], strict=True):
-        full.append(word)
-        if word == "--ray" and following.startswith("-"):
+    for word in (*words, "--"):
+        if full and full[-1] == "--ray" and word.startswith("-"):
             full.append("here")
-    return full
+        full.append(word)
+    return full[:-1]
 
 
 def parse_shard(text: str | None) -> tuple[int, int]:
@@ -274,17 +278,6 @@ def _show_task(bar: Progress, lines: dict[str, Any], task: Task, root: Path) -> 
         bar.remove_task(lines.pop(task.digest))
 
 
-def _print_status(lines: Sequence[dict[str, Any]]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("name", *SCALES, "table", "verdicts"):
-        table.add_column(heading)
-    for line in lines:
-        jobs = [f"{done}/{total}" for done, total in line["jobs"].values()]
-        verdicts = ", ".join(f"{name} {outcome}" for name, outcome in line["verdicts"].items())
-        table.add_row(line["name"], *jobs, line["scale"] or "-", verdicts or "-")
-    Console().print(table)
-
-
 COMMANDS: dict[str, Callable[..., Any]] = {
     "list": list_,
     "run": run,
@@ -292,3 +285,13 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "plot": plot,
     "verdict": verdict,
 }
+
+
+def experiment_command(words: Sequence[str]) -> None:
+    """Run the experiments, draw and judge them: lff experiment --help."""
+    tyro.extras.subcommand_cli_from_dict(
+        COMMANDS,
+        prog="lff experiment",
+        description="Experiments: every figure and claim, one command each.",
+        args=completed(words),
+    )

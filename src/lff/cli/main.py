@@ -2,38 +2,60 @@
 
 import importlib
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import tyro
 
 from lff.core.errors import BadInputError, RunError
 from lff.core.exit_codes import exit_code
 
-GROUPS = {"experiment": "Experiments: every figure and claim, one command each."}
-"""Commands that have commands of their own, in ``cli/<name>.py``; they start without torch."""
-LIGHT = ("report", "explore")
-"""Commands in ``cli/<name>.py`` that start without torch."""
-_DESCRIPTION = "Learned Fourier features for reinforcement learning."
+COMMANDS = {
+    "train": "train",
+    "resume": "rerun",
+    "show": "show",
+    "compare": "compare",
+    "rerun": "rerun",
+    "play": "policy",
+    "audit": "policy",
+    "export": "policy",
+    "presets": "presets",
+    "sigma": "sigma",
+    "spectrum": "spectrum",
+    "doctor": "doctor",
+    "tune": "tune",
+    "experiment": "experiment",
+    "report": "report",
+    "explore": "report",
+}
+"""The module of each command; a command imports what it needs, torch too, when it is called."""
+RAW = ("train", "experiment")
+"""Commands that read their words themselves."""
 
 
 def main() -> None:
     """Run the command line; exit codes are those of ``docs/run-directory.md``."""
-    name = sys.argv[1] if len(sys.argv) > 1 else ""
+    name, *words = sys.argv[1:] or ["--help"]
     try:
-        if name == "train":  # it reads its words in two phases
-            importlib.import_module("lff.cli.train").train_command(sys.argv[2:])
-            return
-        if name in LIGHT:
-            command = getattr(importlib.import_module(f"lff.cli.{name}"), name)
-            tyro.cli(command, prog=f"lff {name}", args=sys.argv[2:])
-            return
-        if name in GROUPS:
-            group = importlib.import_module(f"lff.cli.{name}")
-            commands, rest = group.COMMANDS, group.completed(sys.argv[2:])
-            prog, text = f"lff {name}", GROUPS[name]
+        if name in RAW:
+            find_command(name)(words)
+        elif name in COMMANDS:
+            tyro.cli(find_command(name), prog=f"lff {name}", args=words)
         else:
-            commands = importlib.import_module("lff.cli.commands").COMMANDS
-            prog, rest, text = "lff", sys.argv[1:], _DESCRIPTION
-        tyro.extras.subcommand_cli_from_dict(commands, prog=prog, description=text, args=rest)
+            tyro.extras.subcommand_cli_from_dict(
+                {command: find_command(command) for command in COMMANDS},
+                prog="lff",
+                description="Learned Fourier features for reinforcement learning.",
+                args=[name, *words],
+            )
     except (BadInputError, RunError) as error:
-        print(f"lff: {error}", file=sys.stderr)  # noqa: T201
+        print(f"lff: {error}", file=sys.stderr)
         sys.exit(exit_code(error))
+
+
+def find_command(name: str) -> Callable[..., Any]:
+    """Return the function of a command."""
+    found: Callable[..., Any] = getattr(
+        importlib.import_module(f"lff.cli.{COMMANDS[name]}"), f"{name}_command"
+    )
+    return found

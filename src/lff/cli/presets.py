@@ -2,14 +2,13 @@
 
 import json
 from collections import Counter
-from typing import Annotated, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 import tyro
-from rich.console import Console
-from rich.table import Table
 
 from lff.algos import ALGORITHMS, Spaces
+from lff.cli.output import Json, cell, print_table
 from lff.core.errors import BadInputError
 from lff.envs import PAPER_TASKS, shapes
 from lff.nn import Ensemble, Network, PixelMaps, num_parameters
@@ -22,14 +21,14 @@ Values = dict[str, Any]
 WANTED = {"list": 0, "show": 1, "diff": 2}
 
 
-def presets(
+def presets_command(
     action: tyro.conf.Positional[Literal["list", "show", "diff"]] = "list",
     names: tyro.conf.Positional[tuple[PresetName, ...]] = (),
     /,
     *,
     algo: str = "sac",
     env: str | None = None,
-    as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
+    as_json: Json = False,
 ) -> None:
     """List the presets, show one, or print how two differ, field by field.
 
@@ -40,30 +39,26 @@ def presets(
         env: a task; then widths and parameter counts for its dimensions are given too, and for
             dmc-pixels/... the presets from pixels. Without it, values that depend on the task are
             given for the paper's eight.
-        as_json: print JSON instead of a table.
     """
     if len(names) != WANTED[action]:
-        remedy = {"list": "leave them out", "show": "lff presets show laptop"}
-        raise BadInputError(
-            f"the names after {action}",
-            names,
-            f"{WANTED[action]} in number",
-            remedy.get(action, "lff presets diff paper-table paper-text"),
+        remedies = (
+            "leave them out",
+            "lff presets show laptop",
+            "lff presets diff paper-table paper-text",
         )
+        constraint, remedy = f"{WANTED[action]} in number", remedies[WANTED[action]]
+        raise BadInputError(f"the names after {action}", names, constraint, remedy)
     cls = algorithm_for(ALGORITHMS[algo], env or "")
     if action == "list":
         sources = SOURCES[kind_of(cls)].items()
         _print({name: {"source": text} for name, text in sources}, as_json=as_json)
         return
     columns: dict[str, Values] = {name: describe(name, env, algo=cls) for name in names}
+    fields = dict.fromkeys(field for values in columns.values() for field in values)
+    rows = {f: {name: values.get(f) for name, values in columns.items()} for f in fields}
     if action == "diff":
-        one, other = (columns[name] for name in names)
-        same = {field for field in one if one[field] == other.get(field)}
-        columns = {
-            name: {field: value for field, value in values.items() if field not in same}
-            for name, values in columns.items()
-        }
-    _print(_by_field(columns), as_json=as_json)
+        rows = {f: row for f, row in rows.items() if row[names[0]] != row[names[1]]}
+    _print(rows, as_json=as_json)
 
 
 def describe(name: PresetName, env: str | None, *, algo: str | type = "sac") -> Values:
@@ -133,36 +128,21 @@ def _over_tasks(columns: dict[str, Values]) -> Values:
     return values
 
 
-def _by_field(columns: dict[str, Values]) -> dict[str, Values]:
-    names = dict.fromkeys(field for values in columns.values() for field in values)
-    return {n: {name: values.get(n) for name, values in columns.items()} for n in names}
-
-
 def _print(rows: dict[str, Values], *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(rows, indent=2))  # noqa: T201
-        return
-    if not rows:
-        print("no difference")  # noqa: T201
-        return
-    table = Table("", *next(iter(rows.values())), box=None, pad_edge=False)
-    for name, values in rows.items():
-        table.add_row(name, *(_cell(value) for value in values.values()))
-    Console(highlight=False, soft_wrap=True).print(table)
+        print(json.dumps(rows, indent=2))
+    elif not rows:
+        print("no difference")
+    else:
+        cells = [[name, *map(_cell, values.values())] for name, values in rows.items()]
+        print_table(["", *next(iter(rows.values()))], cells)
 
 
 def _cell(value: Any) -> str:
-    match value:
-        case dict():
-            tasks: dict[str, list[str]] = {}
-            for task, other in value.items():
-                if task != "usual":
-                    tasks.setdefault(_cell(other), []).append(task.partition("/")[2])
-            rest = "; ".join(f"{other} for {', '.join(names)}" for other, names in tasks.items())
-            return f"{_cell(value['usual'])} ({rest})"
-        case list():
-            return " ".join(map(_cell, value))
-        case int():
-            return f"{value:,}"
-        case _:
-            return str(value)
+    if not isinstance(value, dict):
+        return cell(value)
+    tasks: dict[str, list[str]] = {}
+    for task, other in value.items():
+        tasks.setdefault(cell(other), []).append(task.partition("/")[2])
+    usual, *rest = [f"{text} for {', '.join(names)}" for text, names in tasks.items()]
+    return f"{usual.removesuffix(' for ')} ({'; '.join(rest)})"

@@ -1,23 +1,23 @@
-"""``lff report NAME|RUN...``: one page that needs nothing else; ``--all`` makes a site."""
+"""``lff report NAME|RUN...`` and ``lff explore``: pages that need nothing else."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from lff.cli.files import require_figures
+from lff.cli.output import require_figures
 from lff.core.errors import BadInputError
 from lff.experiments import find_experiment, list_experiments
 from lff.experiments.results import find_table, need_table
 from lff.experiments.spec import ScaleName
-from lff.runs.read import names_of, read_run
+from lff.runs.read import read_runs
 from lff.stats import Published, read_published
 
 if TYPE_CHECKING:
     from lff.report import Entry
 
 
-def report(
+def report_command(
     what: tyro.conf.Positional[tuple[str, ...]] = (),
     /,
     *,
@@ -38,64 +38,61 @@ def report(
         force: also replace a file that is not such a page.
     """
     require_figures("report")
+    from lff.report import check_replaceable, run_page, write_page, write_site
+
     if all_:
-        _site(what, out or Path("site"), results, scale, force=force)
+        folder = out or Path("site")
+        if what:
+            raise BadInputError("report", what, "empty with --all", "leave the names or --all out")
+        if folder.exists() and not folder.is_dir():
+            raise BadInputError("out", str(folder), "a folder with --all", "use another name")
+        entries = [entry_of(name, results, scale) for name in list_experiments()]
+        paths = write_site(folder, entries, force=force)
+        print(f"{paths[-1]}: {len(paths) - 1} of {len(entries)} experiments have been run")
         return
     if not what:
         remedy = "name an experiment or a run directory, or use --all"
         raise BadInputError("report", "nothing", "of something", remedy)
-    stem = Path(what[0]).resolve().name if len(what) == 1 else "runs"
-    path = out or Path(f"{stem}.html")
+    path = out or Path(f"{Path(what[0]).resolve().name if len(what) == 1 else 'runs'}.html")
     if len(what) == 1 and not Path(what[0]).is_dir():
-        _experiment(what[0], path, results, scale, force=force)
-    else:
-        _runs([Path(word) for word in what], path, force=force)
-
-
-def _experiment(
-    name: str, path: Path, results: Path, scale: ScaleName | None, *, force: bool
-) -> None:
-    from lff.report import check_replaceable, write_page
-
-    find_experiment(name)
-    need_table(results, name, scale)
-    check_replaceable(path, force=force)
-    entry = entry_of(name, results, scale)
-    write_page(path, entry.page())
-    print(f"{path}: {name} at scale {entry.scale}, {len(entry.rows):,} numbers")  # noqa: T201
-    for claim, verdict in entry.judged:
-        print(f"  {claim.name}: {verdict.outcome} ({verdict.because})")  # noqa: T201
-
-
-def _runs(folders: list[Path], path: Path, *, force: bool) -> None:
-    from lff.report import check_replaceable, run_page, write_page
-
-    for folder in folders:
-        if not folder.is_dir():
-            known = str(folder) in list_experiments()
+        find_experiment(what[0])
+        need_table(results, what[0], scale)
+        check_replaceable(path, force=force)
+        entry = entry_of(what[0], results, scale)
+        write_page(path, entry.page())
+        print(f"{path}: {what[0]} at scale {entry.scale}, {len(entry.rows):,} numbers")
+        for claim, verdict in entry.judged:
+            print(f"  {claim.name}: {verdict.outcome} ({verdict.because})")
+        return
+    for name in what:
+        if not Path(name).is_dir():
+            known = name in list_experiments()
             constraint = "alone if an experiment" if known else "a run directory"
             remedy = "make one page for each, or lff report --all" if known else "name a folder"
-            raise BadInputError("report", str(folder), constraint, remedy)
+            raise BadInputError("report", name, constraint, remedy)
     check_replaceable(path, force=force)
-    named = zip(folders, names_of(folders), strict=True)
-    runs = [read_run(folder, name=name) for folder, name in named]
+    runs = read_runs([Path(name) for name in what])
     write_page(path, run_page(runs))
     rows = sum(len(run.rows) for run in runs)
-    print(f"{path}: {', '.join(run.name for run in runs)}, {rows:,} rows of metrics")  # noqa: T201
+    print(f"{path}: {', '.join(run.name for run in runs)}, {rows:,} rows of metrics")
 
 
-def _site(
-    what: tuple[str, ...], folder: Path, results: Path, scale: ScaleName | None, *, force: bool
-) -> None:
-    from lff.report import write_site
+def explore_command(*, out: Path = Path("explore.html"), force: bool = False) -> None:
+    """Write a page with sliders: kernel, spectrum, learning times and a fit, for any σ.
 
-    if what:
-        raise BadInputError("report", what, "empty with --all", "leave the names or --all out")
-    if folder.exists() and not folder.is_dir():
-        raise BadInputError("out", str(folder), "a folder with --all", "use another name")
-    entries = [entry_of(name, results, scale) for name in list_experiments()]
-    paths = write_site(folder, entries, force=force)
-    print(f"{paths[-1]}: {len(paths) - 1} of {len(entries)} experiments have been run")  # noqa: T201
+    One file without network; open it in a browser.  Everything is computed there.
+
+    Args:
+        out: the page.
+        force: also replace a file that is not such a page.
+    """
+    require_figures("explore")
+    from lff.report import check_replaceable, write_page
+    from lff.report.explorer import explorer_page
+
+    check_replaceable(out, force=force)
+    write_page(out, explorer_page())
+    print(f"{out}: open it in a browser")
 
 
 def entry_of(name: str, results: Path, scale: ScaleName | None) -> "Entry":

@@ -1,12 +1,11 @@
-"""``lff rerun RUN --dir NEW``: repeat a run from its stored config, and compare the metrics."""
+"""``lff resume RUN`` goes on with a run; ``lff rerun RUN --dir NEW`` repeats and compares it."""
 
 import dataclasses
 import json
 import sys
 from pathlib import Path
 
-import tyro
-
+from lff.cli.output import Run, Trust
 from lff.cli.train import run_to_end
 from lff.core.errors import BadInputError
 from lff.core.exit_codes import ExitCode
@@ -16,21 +15,35 @@ from lff.training.run import versions
 from lff.training.trackers import Trackers
 
 
-def rerun(
-    run: tyro.conf.Positional[Path],
+def resume_command(run: Run, /, *, steps: int | None = None, trust: Trust = ()) -> None:
+    """Go on with a run from its newest checkpoint, by its stored config and in its trackers.
+
+    Args:
+        steps: extend the run to this many environment steps.
+    """
+    folder = find_run(run)
+    config = read_config(folder, trust=trust)
+    if steps is not None:
+        if steps < config.steps:
+            remedy = "a run can be extended, not cut"
+            raise BadInputError("steps", steps, f"{config.steps} or more", remedy)
+        config = dataclasses.replace(config, steps=steps)
+    run_to_end(config, run, Trackers.of(folder), may_differ=("steps",))
+
+
+def rerun_command(
+    run: Run,
     /,
     *,
     dir: Path,
     seed: int | None = None,
-    trust: tuple[str, ...] = (),
+    trust: Trust = (),
 ) -> None:
     """Repeat a run by its stored config; exit code 1 if its metrics are not equal byte for byte.
 
     Args:
-        run: the run directory to repeat.
         dir: the directory of the new run; the same command again resumes it.
         seed: another seed; then nothing is compared.
-        trust: packages of yours whose classes the stored config may name.
     """
     old = find_run(run)
     if dir.resolve() == run.resolve():
@@ -41,16 +54,16 @@ def rerun(
         config = dataclasses.replace(config, seed=seed)
     run_to_end(config, dir, Trackers())
     if config.seed != stored:
-        print(f"seed {config.seed} instead of {stored}: nothing to compare")  # noqa: T201
+        print(f"seed {config.seed} instead of {stored}: nothing to compare")
         return
     difference = first_difference(old, RunDir(dir))
     if difference is None:
         done = "" if old.status == "finished" else ", as far as the old one has come"
-        print(f"equal: metrics.jsonl is that of {run}, byte for byte{done}")  # noqa: T201
+        print(f"equal: metrics.jsonl is that of {run}, byte for byte{done}")
         return
-    print(f"different: {difference}")  # noqa: T201
+    print(f"different: {difference}")
     for name, (then, now) in old.drift(versions()).items():
-        print(f"  {name} was {then}, is {now}")  # noqa: T201
+        print(f"  {name} was {then}, is {now}")
     sys.exit(ExitCode.FAILED)
 
 

@@ -18,7 +18,7 @@ LEARNED = (
 )
 
 
-def show(run: tyro.conf.Positional[Path], /) -> None:
+def show_command(run: tyro.conf.Positional[Path], /) -> None:
     """Print a run's task, networks, status and last metrics.
 
     Args:
@@ -27,7 +27,7 @@ def show(run: tyro.conf.Positional[Path], /) -> None:
     folder = find_run(run)
     config = folder.config
     how = describe_compute(folder.info.get("computed") or {"by": config["compute"]["compile"]})
-    print(f"{run}: {config['env']}, seed {config['seed']}, {folder.status}, {how}")  # noqa: T201
+    print(f"{run}: {config['env']}, seed {config['seed']}, {folder.status}, {how}")
     print_networks(config["algo"])
     print_summary(run)
 
@@ -42,16 +42,16 @@ def print_networks(algo: dict[str, Any]) -> None:
     """Print the parts of an algorithm's config: its networks, its target, its regularizers."""
     for name, part in algo.items():
         if isinstance(part, dict) and {"front", "trunk"} <= {*part}:
-            print(f"  {name:6s} {_brief(part['front'])} -> {_brief(part['trunk'])}")  # noqa: T201
+            print(f"  {name:6s} {_brief(part['front'])} -> {_brief(part['trunk'])}")
         elif isinstance(part, dict):
-            print(f"  {name:6s} {_brief(part)}")  # noqa: T201
+            print(f"  {name:6s} {_brief(part)}")
     for name, words in (("normalize_obs", "observations"), ("normalize_reward", "rewards")):
         if algo.get(name):
-            print(f"  with   {words} normalised")  # noqa: T201
+            print(f"  with   {words} normalised")
     if algo.get("target_noise"):
-        print(f"  with   target_noise {algo['target_noise']:g}")  # noqa: T201
+        print(f"  with   target_noise {algo['target_noise']:g}")
     for part in algo.get("regularizers", ()):
-        print(f"  with   {_brief(part)}")  # noqa: T201
+        print(f"  with   {_brief(part)}")
 
 
 def print_summary(path: Path) -> None:
@@ -59,17 +59,17 @@ def print_summary(path: Path) -> None:
     run: Run = read_run(path)
     for row in [row for row in run.rows if RETURN in row][-1:]:
         value, spread = (_number(row[name]) for name in (RETURN, "eval/return_std"))
-        print(f"  step {row['env_step']:,}: return {value} ± {spread} over episodes")  # noqa: T201
+        print(f"  step {row['env_step']:,}: return {value} ± {spread} over episodes")
     means = {name: run.reference_mean(name) for name, values in run.reference.items() if values}
     if means:
         listed = ", ".join(f"{name} policy {_number(mean)}" for name, mean in means.items())
-        print(f"  for reference: {listed}")  # noqa: T201
+        print(f"  for reference: {listed}")
     for row in [row for row in run.rows if any(name in row for name in LEARNED)][-1:]:
         values = [f"{name} {row[name]:.3g}" for name in LEARNED if row.get(name) is not None]
-        print(f"  step {row['env_step']:,}: {', '.join(values)}")  # noqa: T201
+        print(f"  step {row['env_step']:,}: {', '.join(values)}")
     if run.steps_per_second is not None:
         shares = [f"{name} {share:.0%}" for name, share in run.time_shares.items()]
-        print(f"  {run.steps_per_second:,.0f} steps/s: {', '.join(shares)}")  # noqa: T201
+        print(f"  {run.steps_per_second:,.0f} steps/s: {', '.join(shares)}")
 
 
 def _number(value: float | None) -> str:

@@ -2,30 +2,41 @@
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import torch
 import tyro
-from rich.console import Console
-from rich.table import Table
 from torch import Tensor
 
 from lff.auditing import SigmaAdvice, advise_sigma
-from lff.cli.files import check_out, require_figures
+from lff.cli.output import Force, Json, check_out, print_table, require_figures
 from lff.core.checks import check_even_size, check_positive, check_scale, check_size
 from lff.core.errors import BadInputError
 from lff.envs import has_pixels
 from lff.training.random_play import random_batch
 
 GRID = (1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
-BANDS = ((1, 1), (2, 2), (3, 4), (5, 8), (9, None))
+BANDS = {"1": (1, 1), "2": (2, 2), "3-4": (3, 4), "5-8": (5, 8), "9+": (9, None)}
 """Harmonics that are shown together."""
+INPUTS = {
+    "dimensions": "{a.in_features}",
+    "of which constant": "{constant}",
+    "in effect (by variance)": "{a.effective_dims:.1f}",
+    "spread by dimension": "{least:.3g} … {most:.3g}",
+    "norm (5, 50, 95 %)": "{a.norms[0]:.3g}  {a.norms[1]:.3g}  {a.norms[2]:.3g}",
+    "distance (5, 50, 95 %)": "{a.distances[0]:.3g}  {a.distances[1]:.3g}  {a.distances[2]:.3g}",
+    "nearest neighbour": "{a.neighbour:.3g}",
+    "σ: floor": "{a.floor:.3g}",
+    "σ: phases spread 1 rad": "{a.bend:.3g}",
+    "σ: phases wrap (π rad)": "{a.wrap:.3g}",
+    "σ: neighbours part": "{a.scatter:.3g}",
+}
+"""Lines of the table of the inputs."""
 
 
-def sigma(
+def sigma_command(
     *,
     env: str,
     fourier_dim: int = 128,
@@ -33,9 +44,9 @@ def sigma(
     lr: float = 3e-4,
     steps: int = 4_000,
     seed: int = 0,
-    as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
+    as_json: Json = False,
     plot: Path | None = None,
-    force: bool = False,
+    force: Force = False,
 ) -> None:
     """Play random actions and advise σ for actor and critic; docs/sigma explains every number.
 
@@ -46,9 +57,7 @@ def sigma(
         lr: learning rate of B, for what Adam does to σ.
         steps: random actions to play.
         seed: seed of the environment and of the actions.
-        as_json: print JSON instead of tables.
         plot: also draw phase spread and frequencies over σ into this file, .png.
-        force: overwrite the figure.
     """
     check_even_size("fourier_dim", fourier_dim)
     check_positive("lr", lr, remedy="use 3e-4")
@@ -66,21 +75,22 @@ def sigma(
     whitened = _both(_standardize(obs), action, fourier_dim)
     if plot is not None:
         _draw(advice, plot, current=current)
+    data = {role: describe(one, current=current, lr=lr) for role, one in advice.items()}
     if as_json:
-        report = {
-            role: describe(advice[role], current=current, lr=lr)
-            | {"bend_normalized": whitened[role].bend}
-            for role in advice
-        }
-        print(json.dumps({"env": env, "seed": seed, "steps": steps, **report}, indent=2))  # noqa: T201
+        for role, one in whitened.items():
+            data[role]["bend_normalized"] = one.bend
+        print(json.dumps({"env": env, "seed": seed, "steps": steps, **data}, indent=2))
         return
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"{env}: {steps:,} random actions, seed {seed}, F = {fourier_dim}")
-    console.print(_inputs_table(advice))
+    print(f"{env}: {steps:,} random actions, seed {seed}, F = {fourier_dim}")
+    columns = [_inputs(one) for one in advice.values()]
+    print_table(["inputs", *advice], zip(INPUTS, *columns, strict=True))
     for role, one in advice.items():
-        console.print(_sigma_table(role, one, current=current, lr=lr))
+        headings = (f"{role}: σ", "spread", "waves", *(f"n={band}" for band in BANDS))
+        rows = [_sigma_row(values, current, one.bend) for values in data[role]["sigmas"]]
+        print()
+        print_table([*headings, "forgotten after"], rows)
         for line in _advice(role, one, whitened[role].bend, current=current, lr=lr):
-            console.print(line)
+            print(line)
 
 
 def _both(obs: Tensor, action: Tensor, fourier_dim: int) -> dict[str, SigmaAdvice]:
@@ -90,15 +100,9 @@ def _both(obs: Tensor, action: Tensor, fourier_dim: int) -> dict[str, SigmaAdvic
 
 def describe(advice: SigmaAdvice, *, current: float | None, lr: float) -> dict[str, Any]:
     """Return all statistics as plain data."""
-    scatter = advice.scatter
-    data = asdict(advice) | {
-        "floor": advice.floor,
-        "bend": advice.bend,
-        "wrap": advice.wrap,
-        "scatter": scatter if math.isfinite(scatter) else None,
-        "uneven": advice.uneven,
-        "effective_dims": advice.effective_dims,
-    }
+    names = ("floor", "bend", "wrap", "uneven", "effective_dims")
+    data = asdict(advice) | {name: getattr(advice, name) for name in names}
+    data["scatter"] = advice.scatter if math.isfinite(advice.scatter) else None
     data["sigmas"] = [
         {
             "sigma": value,
@@ -108,55 +112,29 @@ def describe(advice: SigmaAdvice, *, current: float | None, lr: float) -> dict[s
             "updates_to_forget": advice.updates_to_forget(value, lr),
             "verdict": advice.judge(value),
         }
-        for value in _sigmas(advice, current)
+        for value in sorted({*GRID, advice.bend, current or advice.bend})
     ]
     return data
 
 
-def _sigmas(advice: SigmaAdvice, current: float | None) -> list[float]:
-    marked = [advice.bend] + ([current] if current else [])
-    return sorted({*GRID, *marked})
-
-
 def _bands(advice: SigmaAdvice, value: float) -> list[float]:
     shares = advice.harmonics(value)
-    return [sum(shares[first - 1 : last]) for first, last in BANDS]
+    return [sum(shares[first - 1 : last]) for first, last in BANDS.values()]
 
 
-def _inputs_table(advice: dict[str, SigmaAdvice]) -> Table:
-    table = Table("inputs", *advice, box=None, pad_edge=False)
-    rows: dict[str, Callable[[SigmaAdvice], str]] = {
-        "dimensions": lambda a: f"{a.in_features}",
-        "of which constant": lambda a: _listed(a.constant),
-        "in effect (by variance)": lambda a: f"{a.effective_dims:.1f}",
-        "spread by dimension": lambda a: f"{_least(a):.3g} … {max(a.spreads):.3g}",
-        "norm (5, 50, 95 %)": lambda a: _three(a.norms),
-        "distance (5, 50, 95 %)": lambda a: _three(a.distances),
-        "nearest neighbour": lambda a: f"{a.neighbour:.3g}",
-        "σ: floor": lambda a: f"{a.floor:.3g}",
-        "σ: phases spread 1 rad": lambda a: f"{a.bend:.3g}",
-        "σ: phases wrap (π rad)": lambda a: f"{a.wrap:.3g}",
-        "σ: neighbours part": lambda a: f"{a.scatter:.3g}",
-    }
-    for name, cell in rows.items():
-        table.add_row(name, *(cell(one) for one in advice.values()))
-    return table
+def _inputs(advice: SigmaAdvice) -> list[str]:
+    varying = [s for i, s in enumerate(advice.spreads) if i not in advice.constant]
+    constant = ", ".join(map(str, advice.constant)) or "none"
+    values = {"a": advice, "constant": constant, "least": min(varying), "most": max(varying)}
+    return [text.format(**values) for text in INPUTS.values()]
 
 
-def _sigma_table(role: str, advice: SigmaAdvice, *, current: float | None, lr: float) -> Table:
-    bands = [f"{a}" if a == b else (f"{a}-{b}" if b else f"{a}+") for a, b in BANDS]
-    names = ("spread", "waves", *(f"n={band}" for band in bands), "forgotten after")
-    table = Table(box=None, pad_edge=False)
-    for name in (f"\n{role}: σ", *(f"\n{name}" for name in names)):
-        table.add_column(name, no_wrap=True)
-    for value in _sigmas(advice, current):
-        mark = " <- yours" if value == current else (" <- 1 rad" if value == advice.bend else "")
-        shares = [f"{share:.0%}" for share in _bands(advice, value)]
-        updates = f"{advice.updates_to_forget(value, lr):,.0f} steps"
-        spread = f"{advice.phase_spread(value)[1]:.2g} rad"
-        share = f"{advice.wave_share(value):.0%}"
-        table.add_row(f"{value:.3g}{mark}", spread, share, *shares, updates)
-    return table
+def _sigma_row(values: dict[str, Any], current: float | None, bend: float) -> list[str]:
+    sigma = values["sigma"]
+    mark = " <- yours" if sigma == current else " <- 1 rad" if sigma == bend else ""
+    shares = [f"{share:.0%}" for share in (values["wave_share"], *values["harmonics"])]
+    spread, updates = values["phase_spread"][1], values["updates_to_forget"]
+    return [f"{sigma:.3g}{mark}", f"{spread:.2g} rad", *shares, f"{updates:,.0f} steps"]
 
 
 def _advice(
@@ -177,7 +155,9 @@ def _advice(
             "and most of the embedding is x itself"
         )
     if one.constant:
-        lines.append(f"{role}: dimensions {_listed(one.constant)} never vary; leave them out")
+        lines.append(
+            f"{role}: dimensions {', '.join(map(str, one.constant))} never vary; leave them out"
+        )
     if one.uneven > 10:
         top = max(range(one.in_features), key=lambda i: one.spreads[i])
         share = one.spreads[top] ** 2 / sum(s * s for s in one.spreads)
@@ -202,8 +182,7 @@ def _draw(advice: dict[str, SigmaAdvice], path: Path, *, current: float | None) 
         spread.axhspan(1, math.pi, color=PALETTE[2], alpha=0.2, linewidth=0)
         spread.set(title=f"{role}: phase spread (rad)", xlabel="σ")
         bands = list(zip(*(_bands(one, s) for s in grid), strict=True))
-        names = ["1", "2", "3-4", "5-8", "9+"]
-        share.stackplot(grid, bands, labels=names, colors=PALETTE[: len(bands)])
+        share.stackplot(grid, bands, labels=[*BANDS], colors=PALETTE[: len(bands)])
         share.set(title=f"{role}: share of harmonics", xlabel="σ", xscale="log", ylim=(0, 1))
         share.legend(fontsize=7, loc="lower left")
         for axis in (spread, share):
@@ -217,15 +196,3 @@ def _standardize(x: Tensor) -> Tensor:
     """Zero mean and unit spread in every dimension that varies, as running statistics give."""
     spread = x.std(dim=0, correction=0)
     return (x - x.mean(dim=0)) / torch.where(spread > 1e-6, spread, torch.ones_like(spread))
-
-
-def _least(advice: SigmaAdvice) -> float:
-    return min(s for i, s in enumerate(advice.spreads) if i not in advice.constant)
-
-
-def _listed(dimensions: tuple[int, ...]) -> str:
-    return ", ".join(map(str, dimensions)) or "none"
-
-
-def _three(values: tuple[float, float, float]) -> str:
-    return "  ".join(f"{value:.3g}" for value in values)

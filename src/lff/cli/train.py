@@ -7,7 +7,6 @@ makes a ready config from a preset; the second has a flag for every field of tha
 import dataclasses
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,7 +22,6 @@ from lff.envs import has_pixels
 from lff.regularizers import REGULARIZERS
 from lff.store import RunDir
 from lff.training import Compute, Loop, RunConfig, train
-from lff.training.loop import Watch
 from lff.training.presets import PresetName, preset
 from lff.training.run import check_device, choose_compilation, why_not_native
 from lff.training.trackers import Trackers, tracked
@@ -118,7 +116,7 @@ class TrainFlags:
 
 
 def train_command(args: Sequence[str]) -> None:
-    """Run ``lff train`` with these words."""
+    """Train an agent, or resume its training: lff train sac --help."""
     algo, *rest = args or ["--help"]
     if algo in ("-h", "--help", "--help-all"):
         algo, rest = "sac", [algo]
@@ -130,17 +128,14 @@ def train_command(args: Sequence[str]) -> None:
     prog = f"lff train {algo}"
     everything = "--help-all" in rest
     if everything:
+        rest = [word for word in rest if word not in ("--help", "--help-all")]
         rest = ["--env", "dmc/cheetah-run", "--dir", "runs/example", *rest]
-        rest[rest.index("--help-all")] = "--help"
-        flags, unknown = _flags(prog, [word for word in rest if word != "--help"])
-        unknown.append("--help")
-    else:
-        flags, unknown = _flags(prog, rest)
+    flags, unknown = _flags(prog, rest)
+    unknown += ["--help"] * everything
     config = parse_fields(flagged_config(cls, flags), unknown, prog=prog)
     config = dataclasses.replace(config, compute=compiled(config, flags))
-    output = flags.output
-    episodes = output.reference_episodes
-    run_to_end(config, flags.dir, output.trackers, reference_episodes=episodes)
+    episodes = flags.output.reference_episodes
+    run_to_end(config, flags.dir, flags.output.trackers, reference_episodes=episodes)
 
 
 def _flags(prog: str, args: Sequence[str]) -> tuple[TrainFlags, list[str]]:
@@ -155,31 +150,24 @@ def flagged_config(cls: type, flags: TrainFlags) -> RunConfig:
     values |= {"lr": learning.lr, "steps": flags.steps, "seed": flags.seed}
     values = {name: value for name, value in values.items() if value is not None}
     values |= parse_values(nets.size)
-    config = chosen.replace(**values).config(
-        nets.net,
-        actor=nets.actor_net,
-        critic=nets.critic_net,
-        actor_sigma=nets.actor_sigma,
-        critic_sigma=nets.critic_sigma,
-    )
+    parts: dict[str, Any] = {"actor": nets.actor_net, "critic": nets.critic_net}
+    parts |= {"actor_sigma": nets.actor_sigma, "critic_sigma": nets.critic_sigma}
+    config = chosen.replace(**values).config(nets.net, **parts)
     algo: Any = config.algo
+    changes: dict[str, Any] = {}
     if learning.target is not None:
         if not hasattr(algo, "target"):
             raise BadInputError("--target", learning.target, f"left out for {algo.tag}", "drop it")
-        kinds = {"none": NoTarget(), "polyak": PolyakTarget()}
-        algo = dataclasses.replace(algo, target=kinds[learning.target])
+        changes["target"] = NoTarget() if learning.target == "none" else PolyakTarget()
     if learning.with_:
         found = tuple(_regularizer(text, algo, flags) for text in learning.with_)
-        changes: dict[str, Any] = {"regularizers": (*algo.regularizers, *found)}
-        lagging = any(one.penalizes for one in found)
-        if lagging and learning.target is None and has_pixels(flags.env):
-            changes["target"] = PolyakTarget()  # the lagging copy replaces it
-        algo = dataclasses.replace(algo, **changes)
-    return dataclasses.replace(config, algo=algo)
+        changes["regularizers"] = (*algo.regularizers, *found)
+        if any(one.penalizes for one in found) and has_pixels(flags.env):
+            changes.setdefault("target", PolyakTarget())  # the lagging copy replaces it
+    return dataclasses.replace(config, algo=dataclasses.replace(algo, **changes))
 
 
 def _regularizer(text: str, algo: Any, flags: TrainFlags) -> Any:
-    """Return a regularizer, if it changes something."""
     name, values = parse_part(text)
     cls = REGULARIZERS.find(name, trust=flags.trust)
     found = from_dict(cls, {TYPE_KEY: tag_of(cls), **values})
@@ -218,7 +206,7 @@ def run_to_end(
 ) -> None:
     """Train with a progress bar, then print a summary."""
     check_device(config.compute.device)
-    with _tracked(trackers, folder) as track:
+    with tracked(trackers, folder) as track:
         _greet(config)
         with progress(folder.name, config.steps) as show:
 
@@ -237,17 +225,11 @@ def run_to_end(
     print_summary(folder)
 
 
-def _tracked(trackers: Trackers, folder: Path) -> AbstractContextManager[Watch]:
-    if trackers == Trackers():
-        return nullcontext(lambda _loop, _event: None)
-    return tracked(trackers, folder)
-
-
 def _greet(config: RunConfig) -> None:
     compute = config.compute
     how = describe_compute({"by": compute.compile, "not_native": why_not_native(config)})
     text = f"{config.env}, {config.steps:,} steps, seed {config.seed}, {compute.device}, {how}"
-    print(text)  # noqa: T201
+    print(text)
     print_networks(to_dict(config.algo))
 
 
@@ -265,14 +247,12 @@ def parse_fields(config: RunConfig, args: Sequence[str], *, prog: str) -> RunCon
     if not args:
         return config
     flat = tyro.conf.arg(name="")
-    kinds: list[tuple[str, Any]] = [
-        (name, Annotated[type(getattr(config, name)), flat]) for name in FLAT
-    ]
-    kinds.append(("env", tyro.conf.Suppress[str]))  # an option of the first phase
+    kinds: dict[str, Any] = {n: Annotated[type(getattr(config, n)), flat] for n in FLAT}
+    kinds["env"] = tyro.conf.Suppress[str]  # an option of the first phase
     if config.view is not None:
-        kinds.append(("view", type(config.view)))
+        kinds["view"] = type(config.view)
     fields = dataclasses.make_dataclass(
-        "Fields", kinds, bases=(RunConfig,), frozen=True, kw_only=True
+        "Fields", kinds.items(), bases=(RunConfig,), frozen=True, kw_only=True
     )
     values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
     parsed = tyro.cli(

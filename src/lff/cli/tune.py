@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
 
+from lff.cli.output import print_table
 from lff.core.errors import BadInputError
 from lff.envs import has_pixels
 from lff.training.networks import NetName
@@ -76,16 +76,11 @@ def tune_command(
     change = {"steps": steps, "warmup_steps": min(5_000, steps // 2), "eval_episodes": 3}
     size = Size(algo="sac", preset="laptop", tasks=(env,), seeds=seeds, change=change)
     cores = workers or len(os.sched_getaffinity(0))
-
-    def make_job(fields: dict[str, object]) -> object:
-        return size.job(env, net=net, **fields)
-
     say = Console(highlight=False).print
-    jobs = [make_job({})] * (trials * seeds)
-    say(f"{trials} settings of {net} on {env}, {seeds} seeds each: {len(jobs)} jobs")
+    say(f"{trials} settings of {net} on {env}, {seeds} seeds each: {trials * seeds} jobs")
     with bars(dir) as show:
         found = tune(
-            make_job,  # type: ignore[arg-type]
+            lambda fields: size.job(env, net=net, **fields),
             space,
             lambda part: launch_jobs(
                 part, dir, workers=cores, ray=ray, show=lambda tasks: show(tasks, "")
@@ -96,16 +91,17 @@ def tune_command(
             batch=max(1, cores // seeds),
             seed=seed,
         )
-    write_trials(dir / "trials.csv", found)
-    _print(found)
+    names = sorted({name for trial in found for name in trial.fields})
+    write_trials(dir / "trials.csv", names, found)
+    rows = [[*(f"{t.fields[n]:g}" for n in names), t.interval] for t in found[:SHOWN]]
+    print_table((*names, "mean return over the curve"), rows)
     best = " ".join(f"--{k.replace('_', '-')} {v:g}" for k, v in found[0].fields.items())
     say(f"the best: lff train sac --env {env} --net {net} {best} --dir runs/NAME")
     say(f"chosen as the best of {trials}, so its own score flatters it: run it on fresh seeds")
 
 
-def write_trials(path: Path, found: "list[Trial]") -> None:
+def write_trials(path: Path, names: list[str], found: "list[Trial]") -> None:
     """Write what was tried, the best first, one line a run."""
-    names = sorted({name for trial in found for name in trial.fields})
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["place", *names, "seed", "score"])
@@ -113,13 +109,3 @@ def write_trials(path: Path, found: "list[Trial]") -> None:
             values = [f"{trial.fields.get(name, ''):g}" for name in names]
             for seed, score in enumerate(trial.scores):
                 writer.writerow([place, *values, seed, repr(score)])
-
-
-def _print(found: "list[Trial]") -> None:
-    table = Table(box=None, pad_edge=False)
-    names = sorted({name for trial in found for name in trial.fields})
-    for heading in (*names, "mean return over the curve"):
-        table.add_column(heading)
-    for trial in found[:SHOWN]:
-        table.add_row(*(f"{trial.fields[name]:g}" for name in names), trial.interval)
-    Console().print(table)

@@ -31,8 +31,7 @@ from lff.experiments.results import (
 from lff.experiments.spec import Cell, Experiment, ScaleName
 from lff.launch.local import Task, launch
 from lff.launch.records import LOG, read_header
-from lff.stats.published import Published
-from lff.stats.tables import Row
+from lff.stats.tables import Published, Row
 from lff.stats.verdicts import Verdict
 
 GATHER_EVERY = 60.0

@@ -12,8 +12,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from lff.core.config import digest
 from lff.core.errors import BadInputError
-from lff.stats.metrics import Metric
-from lff.stats.variants import Role
+from lff.stats.metrics import Metric, Role
 
 ScaleName = Literal["smoke", "laptop", "paper"]
 SCALES: dict[ScaleName, str] = {

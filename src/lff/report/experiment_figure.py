@@ -12,9 +12,14 @@ from matplotlib.lines import Line2D
 
 from lff.core.errors import BadInputError
 from lff.experiments.spec import Experiment, Panel
-from lff.report.bars import draw_bars, draw_histograms
-from lff.report.curves import draw_curves
-from lff.report.published import draw_published
+from lff.report.drawing import (
+    draw_bars,
+    draw_curves,
+    draw_histograms,
+    draw_published,
+    draw_tiles,
+    tile_shape,
+)
 from lff.report.style import (
     DOTTED,
     GREY,
@@ -28,8 +33,6 @@ from lff.report.style import (
     short_number,
     variant_colors,
 )
-from lff.report.summaries import values_of
-from lff.report.surfaces import draw_tiles, tile_shape
 from lff.stats import RANDOM, ZERO, Curves, Field, Published, Row
 from lff.stats.fields import of_panel
 
@@ -49,15 +52,13 @@ class TaskPanel:
 
     panel: Panel
     task: str
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     """The rows of this task and metric."""
-    variants: tuple[str, ...]
+    variants: Sequence[str]
     """The variants drawn."""
     colors: Mapping[str, str]
-    """The colour of every variant."""
-    published: tuple[Published, ...] = ()
-    """Scores of others on this task."""
-    fields: tuple[Field, ...] = ()
+    published: Sequence[Published] = ()
+    fields: Sequence[Field] = ()
     """The surfaces of this task."""
 
     @property
@@ -76,24 +77,17 @@ class TaskPanel:
 
     def draw(self, axis: Any, *, as_paper: bool = False) -> None:
         """Draw it."""
-        panel, colors = self.panel, self.colors
+        panel, colors, title = self.panel, self.colors, self.panel.metric.title
         if panel.kind == "grid":
             draw_tiles(axis, {one.title: one.values for one in self.fields})
             return
+        style: dict[str, Any] = {"colors": colors, "as_paper": as_paper, "log": panel.log}
         rows = [row for row in self.rows if row.variant in self.variants]
         match panel.kind:
             case "curves":
-                draw_curves(
-                    axis,
-                    rows,
-                    metric=panel.metric.title,
-                    variants=self.variants,
-                    colors=colors,
-                    as_paper=as_paper,
-                    log=panel.log,
-                    legend=False,
-                )
-                axis.set_xlabel(panel.x or _steps_label(self.task))
+                draw_curves(axis, rows, metric=title, variants=self.variants, legend=False, **style)
+                unit = "environment steps" if "/" in self.task else "steps"
+                axis.set_xlabel(panel.x or unit)
                 if panel.log_x:
                     axis.set_xscale("log")
                     log_ticks(axis.xaxis, *axis.get_xlim(), form=short_number)
@@ -101,23 +95,27 @@ class TaskPanel:
                     plain_ticks(axis.xaxis)
             case "bars":
                 curves = Curves(rows, metric=panel.metric)
-                ends = {n: values_of(curves, n, self.task, "last") for n in self.variants}
-                draw_bars(axis, ends, colors=colors, as_paper=as_paper, log=panel.log)
+                ends = {n: curves.values(n, self.task, "last") for n in self.variants}
+                draw_bars(axis, ends, **style)
             case "histogram":
-                for step, faint in _first_and_last(rows, panel.metric.title):
-                    counts = {n: _counts(rows, n, panel.metric.title, step) for n in self.variants}
-                    draw_histograms(axis, counts, colors=colors, faint=faint)
+                steps = sorted({row.step for row in rows})
+                for step in dict.fromkeys((steps[0], steps[-1])):
+                    counts = {n: _bins(rows, n, step=step) or [0.0] for n in self.variants}
+                    draw_histograms(axis, counts, colors=colors, faint=step != steps[-1])
                 axis.set_xlabel("standard deviations; dotted: at the start")
             case "fit":
                 for name in self.variants:
-                    heights = _heights(rows, name, "curve")
-                    axis.plot(*heights, color=colors[name], linewidth=1.4)
-                axis.plot(*_heights(rows, self.variants[0], "points"), "k.", markersize=5)
+                    heights = _bins(rows, name, part="curve ")
+                    x = np.linspace(-1, 1, len(heights))
+                    axis.plot(x, heights, color=colors[name], linewidth=1.4)
+                points = _bins(rows, self.variants[0], part="points ")
+                axis.plot(np.linspace(-1, 1, len(points)), points, "k.", markersize=5)
                 axis.set_xlabel("x; dots: the points of the first draw")
-        axis.set_ylabel(panel.metric.title)
+        axis.set_ylabel(title)
         self._lines(axis)
         if self.published:
-            self._others(axis)
+            last = max(row.step for row in self.rows)
+            draw_published(axis, self.published, task=self.task, until=last)
         dress(axis, log=panel.log)
 
     def _lines(self, axis: Any) -> None:
@@ -128,27 +126,9 @@ class TaskPanel:
             axis.axhline(np.mean(finite), color=GREY, linewidth=1.2, linestyle=(0, DOTTED))
         if self.panel.line is not None:
             axis.axhline(self.panel.line, color="black", linewidth=0.8, linestyle=(0, (4, 3)))
-            axis.annotate(
-                self.panel.line_label,
-                (1, self.panel.line),
-                xycoords=("axes fraction", "data"),
-                xytext=(-2, 3),
-                textcoords="offset points",
-                ha="right",
-                va="bottom",
-                fontsize=8,
-            )
-
-    def _others(self, axis: Any) -> None:
-        """Draw published scores, with a legend of their own: that of the variants is shared."""
-        draw_published(
-            axis, self.published, task=self.task, until=max(row.step for row in self.rows)
-        )
-        marks = zip(*axis.get_legend_handles_labels(), strict=True)
-        theirs = [(mark, name) for mark, name in marks if name.endswith("(published)")]
-        axis.get_legend().remove()
-        if theirs:
-            axis.legend(*zip(*theirs, strict=True), frameon=False, fontsize=7, loc="best")
+            place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "xytext": (-2, 3)}
+            place |= {"textcoords": "offset points", "ha": "right", "va": "bottom"}
+            axis.annotate(self.panel.line_label, (1, self.panel.line), fontsize=8, **place)
 
 
 def task_panels(
@@ -159,35 +139,27 @@ def task_panels(
     fields: Sequence[Field] = (),
 ) -> list[TaskPanel]:
     """Return a panel for each task that has its metric."""
+    found = []
     if panel.kind == "grid":
-        return _surfaces(panel, colors, fields)
-    scores = tuple(published) if panel.metric.policies and panel.kind == "curves" else ()
-    own: dict[str, list[Row]] = {}
-    for row in rows:
-        if _base(row.metric) == panel.metric.title:
-            own.setdefault(row.task, []).append(row)
-    found = []
-    for task, there in own.items():
-        names = {row.variant for row in there}
-        drawn = tuple(name for name in panel.variants or variants_of(rows) if name in names)
-        if drawn:
-            found.append(TaskPanel(panel, task, tuple(there), drawn, colors, scores))
-    return found
-
-
-def _surfaces(panel: Panel, colors: Mapping[str, str], fields: Sequence[Field]) -> list[TaskPanel]:
-    """Return a panel for each task that has surfaces for it."""
-    found = []
-    for task in dict.fromkeys(one.task for one in fields):
-        shown = tuple(
-            one
-            for one in of_panel(fields, panel.metric.title, task)
-            if one.name or not panel.variants or one.variant in panel.variants
-        )
-        if shown:
-            titles = tuple(one.title for one in shown)
+        for task in dict.fromkeys(one.task for one in fields):
+            shown = [
+                one
+                for one in of_panel(fields, panel.metric.title, task)
+                if one.name or not panel.variants or one.variant in panel.variants
+            ]
+            titles = [one.title for one in shown]
             found.append(TaskPanel(panel, task, (), titles, colors, fields=shown))
-    return found
+    else:
+        scores = published if panel.metric.policies and panel.kind == "curves" else ()
+        own: dict[str, list[Row]] = {}
+        for row in rows:
+            if row.metric.partition("[")[0] == panel.metric.title:
+                own.setdefault(row.task, []).append(row)
+        for task, there in own.items():
+            names = {row.variant for row in there}
+            drawn = [name for name in panel.variants or variants_of(rows) if name in names]
+            found.append(TaskPanel(panel, task, there, drawn, colors, scores))
+    return [one for one in found if one.variants]
 
 
 def draw_experiment(
@@ -242,7 +214,6 @@ def draw_experiment(
 def _draw_line(
     line: Sequence[Any], tasks: Sequence[str], drawn: Sequence[TaskPanel], *, as_paper: bool
 ) -> None:
-    """Draw one panel of some tasks side by side."""
     by_task = {one.task: one for one in drawn}
     for axis, task in zip_longest(line, tasks):
         if task in by_task:
@@ -251,16 +222,6 @@ def _draw_line(
             axis.set_axis_off()
         if axis is not line[0]:
             axis.set_ylabel("")
-
-
-def _heights(rows: Sequence[Row], variant: str, part: str) -> tuple[Any, list[float]]:
-    """Return evenly spaced x on [-1, 1] and the heights there."""
-    own = {
-        int(row.metric.rpartition(" ")[2].rstrip("]")): row.value
-        for row in rows
-        if row.variant == variant and f"[{part} " in row.metric
-    }
-    return np.linspace(-1, 1, len(own)), [own[i] for i in sorted(own)]
 
 
 def draw_panel(panel: TaskPanel) -> Figure:
@@ -303,25 +264,14 @@ def _legend(figure: Figure, entries: Sequence[LegendEntry]) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
 
 
-def _steps_label(task: str) -> str:
-    return "environment steps" if "/" in task else "steps"
-
-
-def _base(metric: str) -> str:
-    """Return a metric's title without the number of a bin."""
-    return metric.partition("[")[0] if metric.endswith("]") else metric
-
-
-def _first_and_last(rows: Sequence[Row], metric: str) -> list[tuple[int, bool]]:
-    steps = sorted({row.step for row in rows if _base(row.metric) == metric})
-    return [(steps[0], True), (steps[-1], False)] if len(steps) > 1 else [(steps[0], False)]
-
-
-def _counts(rows: Sequence[Row], variant: str, metric: str, step: int) -> list[float]:
-    """Return the counts of each bin, summed over seeds."""
+def _bins(
+    rows: Sequence[Row], variant: str, *, part: str = "", step: int | None = None
+) -> list[float]:
+    """Return the values of ``metric[part 0]``, ``metric[part 1]``, ..., summed over seeds."""
     bins: dict[int, float] = {}
     for row in rows:
-        if row.variant == variant and row.step == step and _base(row.metric) == metric:
-            place = int(row.metric[len(metric) + 1 : -1] or 0)
+        label = row.metric.partition("[")[2].rstrip("]")
+        if row.variant == variant and step in (None, row.step) and label.startswith(part):
+            place = int(label.removeprefix(part) or 0)
             bins[place] = bins.get(place, 0.0) + row.value
-    return [bins.get(i, 0.0) for i in range(max(bins, default=0) + 1)]
+    return [bins.get(i, 0.0) for i in range(max(bins, default=-1) + 1)]

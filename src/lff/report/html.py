@@ -8,11 +8,9 @@ import base64
 import functools
 import hashlib
 import io
-import os
+import math
 import re
-import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,8 +19,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from lff.core.errors import BadInputError, StorageError
+from lff.core.errors import BadInputError
 from lff.report.style import GREY, PALETTE, SETTINGS, dark_of
+from lff.store.atomic import read_bytes, reported, write_bytes
 
 GENERATOR = "lff report"
 """Marks a page as ours, which may be replaced."""
@@ -48,12 +47,7 @@ class Drawn(NamedTuple):
 
 
 def render(
-    template: str,
-    *,
-    css: str = "",
-    script: str = "",
-    colors: Sequence[str] = COLORS,
-    **values: Any,
+    template: str, *, css: str = "", script: str = "", colors: Sequence[str] = COLORS, **values: Any
 ) -> str:
     """Return a page whose policy allows its own style, its own script, and no network.
 
@@ -96,26 +90,16 @@ def check_replaceable(path: Path, *, force: bool) -> None:
     """Raise if a file is there that is not a page of ours."""
     if path.is_dir():
         raise BadInputError("out", str(path), "a file", "name a file in that folder")
-    if path.exists() and not force and not _is_ours(path):
+    ours = f'name="generator" content="{GENERATOR}"'.encode()
+    if path.exists() and not force and ours not in read_bytes(path)[:2000]:
         raise BadInputError("out", str(path), "new, or a page to replace", "use --force")
 
 
 def write_page(path: Path, text: str) -> None:
     """Write a page atomically, making its folder."""
-    try:
+    with reported("write", path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            Path(name).chmod(0o644)
-            Path(name).replace(path)
-        except BaseException:
-            with suppress(OSError):
-                Path(name).unlink()
-            raise
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+        write_bytes(path, text.encode())
 
 
 @functools.cache
@@ -139,10 +123,31 @@ def _data(kind: str, data: bytes) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 
 
-def _is_ours(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            start = file.read(2000)
-    except OSError:
-        return False
-    return f'name="generator" content="{GENERATOR}"'.encode() in start
+def number(value: float | None) -> str:
+    """Write a number for people.
+
+    >>> number(1234.5678), number(0.00012345), number(float("inf")), number(None)
+    ('1,235', '0.0001234', '∞', '–')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    size = abs(value)
+    text = f"{value:,.0f}" if 1000 <= size < 1e7 else f"{value:.4g}"
+    return text.replace("e+0", "e").replace("e-0", "e-").replace("-", "−")
+
+
+def show(value: Any) -> str:
+    """Write a value.
+
+    >>> show([8, 8]), show(True), show(None), show(1000000), show(0.0003)
+    ('8, 8', 'yes', '–', '1,000,000', '0.0003')
+    """
+    if value is None or isinstance(value, bool):
+        return {None: "–", True: "yes", False: "no"}[value]
+    if isinstance(value, int | float):
+        return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+    if isinstance(value, Mapping):
+        value = [f"{key} {show(inner)}" for key, inner in value.items()]
+    return ", ".join(map(show, value)) or "none" if isinstance(value, list | tuple) else str(value)

@@ -2,15 +2,78 @@
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from lff.report.drawing import FEW, LOGARITHMIC, draw_curves, draw_histograms
 from lff.report.experiment_figure import LegendEntry
-from lff.report.html import draw, png, render
-from lff.report.run_figure import GROUPS, draw_chart, has_data
-from lff.report.style import PALETTE, run_colors
-from lff.report.summaries import number, show
-from lff.runs.read import Run, as_number, differences
+from lff.report.html import draw, number, png, render, show
+from lff.report.style import (
+    DOTTED,
+    GREY,
+    HEIGHT,
+    PALETTE,
+    SETTINGS,
+    WIDTH,
+    blank_figure,
+    dress,
+    plain_ticks,
+    run_colors,
+)
+from lff.runs.read import RETURN, Run, as_number, differences
+from lff.stats import Row
+
+GROUPS = {
+    "Return": (
+        "Mean of the evaluation's episodes; the band is one standard deviation over them, the dots "
+        "are the episodes, the dotted line is the random policy.",
+        {"evaluation": RETURN, "training episodes": "train/episode_return"},
+    ),
+    "Q-values": (
+        "The bias is what the critics expected at the first step minus the discounted return that "
+        "followed. × on the upper edge: not finite there.",
+        {
+            "largest |Q|": "train/q_max",
+            "mean Q": "train/q_mean",
+            "bias of Q": "eval/q_bias",
+            "critic loss": "train/critic_loss",
+        },
+    ),
+    "Drift of B": (
+        "Standard deviation of the entries, and their histogram in units of it, at the first row "
+        "(dotted) and the last.",
+        {
+            "std of the actor's B": "lff/actor_B_std",
+            "std of the critics' B": "lff/critic_B_std",
+            "entries of the actor's B": "lff/actor_B_histogram",
+            "entries of the critics' B": "lff/critic_B_histogram",
+        },
+    ),
+    "Phases": (
+        "Median of |2πBx| in radians, with the band from the 5 % to the 95 % quantile; share of "
+        "the features that are neither linear nor constant.",
+        {
+            "phases of the actor": "lff/actor_phase_q50",
+            "phases of the critics": "lff/critic_phase_q50",
+            "share of waves, actor": "lff/actor_wave_share",
+            "share of waves, critics": "lff/critic_wave_share",
+        },
+    ),
+    "Features": (
+        "Effective rank of the input of the last layer, and the share of dormant hidden units.",
+        {
+            "effective rank, actor": "net/actor_effective_rank",
+            "effective rank, critics": "net/critic_effective_rank",
+            "dormant units, actor": "net/actor_dormant",
+            "dormant units, critics": "net/critic_dormant",
+        },
+    ),
+}
+"""By heading: a note, and the metrics of its charts by their titles."""
 
 
 def run_page(runs: Sequence[Run]) -> str:
@@ -40,15 +103,13 @@ def run_page(runs: Sequence[Run]) -> str:
 
 
 def _chips(runs: Sequence[Run]) -> list[str]:
-    envs = dict.fromkeys(run.env for run in runs)
     seeds = dict.fromkeys(str(run.seed) for run in runs)
-    chips = [*envs, f"seed{'' if len(seeds) == 1 else 's'} {', '.join(seeds)}"]
     going = sum(not run.finished for run in runs)
-    if going:
-        chips.append("not finished" if len(runs) == 1 else f"{going} of {len(runs)} not finished")
-    else:
-        chips.append("finished" if len(runs) == 1 else "all finished")
-    return chips
+    status = "not finished" if going else "finished"
+    if len(runs) > 1:
+        status = f"{going} of {len(runs)} not finished" if going else "all finished"
+    seed = f"seed{'' if len(seeds) == 1 else 's'} {', '.join(seeds)}"
+    return [*dict.fromkeys(run.env for run in runs), seed, status]
 
 
 def _warnings(runs: Sequence[Run]) -> list[str]:
@@ -57,14 +118,11 @@ def _warnings(runs: Sequence[Run]) -> list[str]:
     if len(envs) > 1:
         found.append(f"Different tasks ({', '.join(envs)}): their returns do not compare.")
     for run in runs:
-        lost = [name for name in ("train/q_max", "train/critic_loss") if _lost(run, name)]
+        curves = {name: run.curve(name) for name in ("train/q_max", "train/critic_loss")}
+        lost = [n for n, curve in curves.items() if not all(math.isfinite(v) for _, v in curve)]
         if lost:
             found.append(f"{run.name}: not finite at some step: {', '.join(lost)}.")
     return found
-
-
-def _lost(run: Run, metric: str) -> bool:
-    return any(not math.isfinite(value) for _, value in run.curve(metric))
 
 
 def _results(runs: Sequence[Run]) -> list[list[str]]:
@@ -84,15 +142,15 @@ def _results(runs: Sequence[Run]) -> list[list[str]]:
 
 def _groups(runs: Sequence[Run]) -> list[dict[str, Any]]:
     names = ", ".join(run.name for run in runs)
+    there = {name for run in runs for row in run.rows for name in row if row[name] is not None}
     found = []
-    for group in GROUPS:
+    for title, (note, charts) in GROUPS.items():
         figures = [
-            draw(draw_chart(chart, runs), title=chart.title, label=f"{chart.title}: {names}")
-            for chart in group.charts
-            if has_data(chart, runs)
+            draw(draw_chart(metric, runs), title=name, label=f"{name}: {names}")
+            for name, metric in charts.items()
+            if metric in there
         ]
-        if figures:
-            found.append({"title": group.title, "note": group.note, "figures": figures})
+        found += [{"title": title, "note": note, "figures": figures}] if figures else []
     return found
 
 
@@ -114,3 +172,75 @@ def _origin(run: Run) -> dict[str, str]:
     versions, restarts = run.info.get("versions"), run.info.get("restarts")
     stored = {"versions": show(versions)} if versions else {}
     return stored | ({"restarts": str(len(restarts))} if restarts else {})
+
+
+def draw_chart(metric: str, runs: Sequence[Run]) -> Figure:
+    """Draw a metric with a line for each run."""
+    colors = run_colors([run.name for run in runs])
+    kind = metric.rpartition("_")[2]
+    with mpl.rc_context(SETTINGS):
+        figure = blank_figure(WIDTH, HEIGHT)
+        axis = figure.subplots()
+        for run in runs if kind in ONE_RUN else ():
+            ONE_RUN[kind](axis, metric, run, colors[run.name])
+        if metric == RETURN:
+            floors = {run.env: run.reference_mean("random") for run in runs}
+            if len(floors) == 1 and all(map(math.isfinite, floors.values())):
+                axis.axhline(*floors.values(), color=GREY, linewidth=1.2, linestyle=(0, DOTTED))
+        log = metric.endswith(LOGARITHMIC)
+        if kind not in ("q50", "histogram"):
+            rows = [
+                Row("run", run.name, run.env, run.seed, step, metric, value)
+                for run in runs
+                for step, value in run.curve(metric)
+            ]
+            shown: dict[str, Any] = {"variants": [*colors], "colors": colors, "legend": False}
+            draw_curves(axis, rows, metric=metric, log=log, **shown)
+        axis.set_ylabel("")
+        if kind == "histogram":
+            axis.set_xlabel("standard deviations")
+        else:
+            axis.set_xlabel("environment steps")
+            plain_ticks(axis.xaxis)
+        dress(axis, log=log)
+    return figure
+
+
+def _episodes(axis: Any, metric: str, run: Run, color: str) -> None:
+    steps, means = _finite(run.curve(metric))
+    spread = dict(run.curve("eval/return_std"))
+    reach = np.array([spread.get(int(step), 0.0) for step in steps])
+    axis.fill_between(steps, means - reach, means + reach, color=color, alpha=0.2, linewidth=0)
+    for evaluation in run.evaluations:
+        returns = [as_number(value) for value in evaluation.get("returns") or ()]
+        finite = [value for value in returns if math.isfinite(value)]
+        at = [int(evaluation.get("env_step", 0))] * len(finite)
+        axis.plot(at, finite, "o", color=color, markersize=2.5, alpha=0.4, markeredgewidth=0)
+
+
+def _phases(axis: Any, metric: str, run: Run, color: str) -> None:
+    steps, middle = _finite(run.curve(metric))
+    low, high = (dict(run.curve(metric.replace("q50", q))) for q in ("q05", "q95"))
+    band = [[ends.get(int(step), math.nan) for step in steps] for ends in (low, high)]
+    marker = "o" if len(steps) <= FEW else ""
+    axis.plot(steps, middle, color=color, marker=marker, markersize=4)
+    axis.fill_between(steps, *band, color=color, alpha=0.2, linewidth=0)
+
+
+def _histograms(axis: Any, metric: str, run: Run, color: str) -> None:
+    found = [row[metric] for row in run.rows if isinstance(row.get(metric), list)]
+    for bins in [*found[:-1][:1], *found[-1:]]:  # the first and the last
+        counts = {run.name: [as_number(value) for value in bins]}
+        draw_histograms(axis, counts, colors={run.name: color}, faint=bins is not found[-1])
+
+
+ONE_RUN: dict[str, Callable[[Any, str, Run, str], None]] = {
+    RETURN: _episodes,
+    "q50": _phases,
+    "histogram": _histograms,
+}
+
+
+def _finite(curve: Sequence[tuple[int, float]]) -> tuple[Any, Any]:
+    kept = np.array([point for point in curve if math.isfinite(point[1])]).reshape(-1, 2)
+    return kept[:, 0], kept[:, 1]

@@ -1,5 +1,6 @@
-"""A site of all experiments: an index with their verdicts, and a page each, for any static host."""
+"""Pages of experiments: one each, an index of all, and all claims as Markdown."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,18 +8,35 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lff.core.errors import BadInputError
-from lff.experiments.spec import Claim, Experiment, Judged, ScaleName
-from lff.report.experiment_page import experiment_page
-from lff.report.html import check_replaceable, render, write_page
-from lff.stats import Field, Published, Row
+import numpy as np
+from scipy.stats import trim_mean
 
+from lff.core.errors import BadInputError
+from lff.experiments.spec import SCALES, Claim, Experiment, Judged, Panel, ScaleName
+from lff.report.drawing import LOGARITHMIC
+from lff.report.experiment_figure import (
+    POLICIES,
+    draw_panel,
+    legend_entries,
+    task_panels,
+    variants_of,
+)
+from lff.report.html import check_replaceable, draw, number, render, show, write_page
+from lff.report.style import GREY, variant_colors
+from lff.stats import RETURN, Curves, Field, Metric, Published, Row, Statistic, t_interval
+from lff.store import flat
+
+DIAGNOSTICS = ("lff/", "net/", "train/q_", "eval/q_", "train/target_q")
+"""Metrics of jobs that are drawn though no panel asks for them."""
 INDEX = "index.html"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """An experiment of the site; without a scale it has not been run."""
+    """An experiment with its table, verdicts and surfaces; without a scale it has not been run.
+
+    ``published`` are scores of others to draw beside the returns.
+    """
 
     experiment: Experiment
     scale: ScaleName | None = None
@@ -43,18 +61,154 @@ class Entry:
         return f"{name}.html"
 
     def page(self, home: str | None = None) -> str:
-        """Return the experiment's page; ``home`` is the address of an index."""
+        """Return the experiment's page as HTML; the same table gives the same bytes.
+
+        ``home`` is the address of an index to lead back to.
+        """
         assert self.scale is not None
-        return experiment_page(
-            self.experiment,
-            self.rows,
-            scale=self.scale,
-            provenance=self.provenance,
-            verdicts=self.verdicts,
-            published=self.published,
-            fields=self.fields,
+        experiment, rows = self.experiment, self.rows
+        end = max((row.step for row in rows), default=0)
+        reached = [score for score in self.published if score.env_steps <= end]  # later: a table
+        colors = variant_colors(variants_of(rows), experiment.roles)
+        groups = [
+            _group("Curves", experiment.panels, rows, colors, reached, self.fields),
+            _group("Diagnostics", diagnostics(experiment, rows), rows, colors),
+        ]
+        return render(
+            "experiment.html",
+            colors=[*dict.fromkeys((*colors.values(), GREY))],
+            title=f"{experiment.name}: {experiment.title}",
             home=home,
+            experiment=experiment,
+            scale=self.scale,
+            outcomes=Counter(verdict.outcome for verdict in self.verdicts),
+            size=_size(rows),
+            small=SCALES[self.scale] if experiment.is_small(self.scale) else "",
+            judged=self.judged,
+            groups=[group for group in groups if group["panels"]],
+            numbers=_numbers(experiment, rows),
+            published=_published(rows, self.published),
+            origin=_origin(experiment, rows, self.scale, self.provenance),
         )
+
+
+def diagnostics(experiment: Experiment, rows: Sequence[Row]) -> list[Panel]:
+    """Return panels for the metrics of B and Q that no panel of the experiment shows."""
+    shown = {panel.metric.title for panel in experiment.panels}
+    there = {row.metric for row in rows}
+    found = []
+    for metric in experiment.metrics:
+        if metric.title in shown or not metric.key.startswith(DIAGNOSTICS):
+            continue
+        if f"{metric.title}[0]" in there:
+            found.append(Panel(metric, kind="histogram"))
+        elif metric.title in there:
+            found.append(Panel(metric, log=metric.key.endswith(LOGARITHMIC)))
+    return found
+
+
+def _size(rows: Sequence[Row]) -> str:
+    counts = {
+        "variant": len(variants_of(rows)),
+        "task": len({row.task for row in rows}),
+        "seed": len({row.seed for row in rows if row.variant not in POLICIES}),
+    }
+    return ", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items())
+
+
+def _group(
+    title: str,
+    panels: Sequence[Panel],
+    rows: Sequence[Row],
+    colors: Mapping[str, str],
+    published: Sequence[Published] = (),
+    fields: Sequence[Field] = (),
+) -> dict[str, Any]:
+    drawn = {
+        panel.metric.title: [
+            draw(draw_panel(one), title=one.task, label=one.label)
+            for one in task_panels(panel, rows, colors, published, fields)
+        ]
+        for panel in panels
+    }
+    entries = legend_entries(rows, colors)
+    if not any(panel.metric.policies for panel in panels):
+        entries = [entry for entry in entries if not entry.dash]
+    return {
+        "title": title,
+        "panels": {metric: figures for metric, figures in drawn.items() if figures},
+        "legend": entries,
+    }
+
+
+def _numbers(experiment: Experiment, rows: Sequence[Row]) -> dict[str, list[list[str]]]:
+    there = {row.metric for row in rows}
+    return {
+        f"{metric.title}, {words}": _summaries(rows, Curves(rows, metric=metric), statistic)
+        for metric in experiment.metrics
+        if metric.title in there
+        for words, statistic in _statistics(metric)
+    }
+
+
+def _statistics(metric: Metric) -> list[tuple[str, Statistic]]:
+    if metric.policies:
+        return [("at the end", "last"), ("mean over training", "mean")]
+    return [("over training", "max")] if metric.peak else [("at the end", "last")]
+
+
+def _summaries(rows: Sequence[Row], curves: Curves, statistic: Statistic) -> list[list[str]]:
+    lines = []
+    for task in dict.fromkeys(row.task for row in rows if row.metric == curves.metric.title):
+        lines.append([task])
+        found = {v: curves.values(v, task, statistic) for v in (*variants_of(rows), *POLICIES)}
+        lines += [[variant, *summarize(values)] for variant, values in found.items() if values]
+    return lines
+
+
+def _published(rows: Sequence[Row], published: Sequence[Published]) -> list[list[str]]:
+    lines: list[list[str]] = []
+    for task in dict.fromkeys(r.task.rpartition("/")[2] for r in rows if r.metric == RETURN.title):
+        scores = [score for score in published if score.task == task]
+        lines += [[task]] if scores else []
+        for score in scores:
+            shown = [number(score.score), number(score.spread), str(score.seeds)]
+            lines.append([score.algorithm, score.source, f"{score.env_steps:,}", *shown])
+    return lines
+
+
+def _origin(
+    experiment: Experiment, rows: Sequence[Row], scale: ScaleName, provenance: Mapping[str, Any]
+) -> dict[str, str]:
+    seeds = sorted({row.seed for row in rows if row.variant not in POLICIES})
+    facts = {
+        "experiment": experiment.name,
+        "scale": scale,
+        "seeds": ", ".join(map(str, seeds)),
+        "last step": number(max((row.step for row in rows), default=0)),
+        "rows of the table": number(len(rows)),
+    }
+    stored = {name: show(value) for name, value in flat(provenance).items() if name not in facts}
+    return facts | stored
+
+
+def summarize(values: Sequence[float]) -> list[str]:
+    """Return mean, 95 % t-interval, mean of the middle half, range and seeds, as cells of a table.
+
+    A seed that is not finite counts as infinite.
+
+    >>> summarize([1.0, 2.0, 3.0, float("inf")])
+    ['∞', '–', '2.5', '1', '∞', '4, 1 not finite']
+    """
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    counted = np.where(np.isfinite(ordered), ordered, math.inf)
+    lost, interval = int(np.isinf(counted).sum()), "–"
+    if len(ordered) > 1 and not lost:
+        found = t_interval([*values])
+        interval = f"[{number(found.low)}, {number(found.high)}]"
+    rest = map(number, (trim_mean(counted, 0.25), ordered[0], ordered[-1]))
+    seeds = f"{len(ordered)}, {lost} not finite" if lost else str(len(ordered))
+    return [number(counted.mean()), interval, *rest, seeds]
 
 
 def write_site(folder: Path, entries: Iterable[Entry], *, force: bool = False) -> list[Path]:
@@ -86,3 +240,10 @@ def index_page(entries: Sequence[Entry]) -> str:
         outcomes=Counter(verdict.outcome for entry in run for verdict in entry.verdicts),
         small=", ".join(f"{entry.experiment.name} ({entry.scale})" for entry in small),
     )
+
+
+def claims_page(entries: Iterable[Entry]) -> str:
+    """Return a summary and a table for each experiment; the same tables give the same bytes."""
+    run = [entry for entry in entries if entry.scale and entry.verdicts]
+    counts = Counter(verdict.outcome for entry in run for verdict in entry.verdicts)
+    return render("claims.md", entries=run, counts=counts)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lff.core.errors import BadInputError
-from lff.stats.variants import Role, colors_of, role_of
+from lff.stats.metrics import Role, colors_of, role_of
 
 try:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -18,9 +17,9 @@ except ImportError as error:
     message = "figures need matplotlib: pip install 'learned-fourier-features[figures]'"
     raise ImportError(message) from error
 
-# Okabe and Ito's palette, told apart by colour-blind readers too
+# Okabe and Ito's palette, which colour-blind readers can distinguish too
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Colours of runs and of parts of a figure; variants have those of ``lff.stats.variants``."""
+"""Colours of runs and of parts of a figure; variants have those of ``lff.stats.metrics``."""
 GREY = "#6b7280"
 """Grids and references."""
 PUBLISHED = "#444444"
@@ -66,14 +65,10 @@ def blank_figure(width: float, height: float) -> Figure:
     return figure
 
 
-def new_figure(
-    columns: int, *, width: float, height: float, ratios: tuple[float, ...] | None = None
-) -> tuple[Figure, list[Any]]:
+def new_figure(columns: int, *, width: float, height: float) -> tuple[Figure, list[Any]]:
     """Return a figure with a row of axes."""
-    if ratios is not None and len(ratios) != columns:
-        raise BadInputError("ratios", ratios, f"{columns} long", "give one width per column")
     figure = blank_figure(width, height)
-    axes = figure.subplots(1, columns, squeeze=False, width_ratios=ratios)[0]
+    axes = figure.subplots(1, columns, squeeze=False)[0]
     for axis in axes:
         axis.spines[["top", "right"]].set_visible(False)
         axis.title.set_fontsize(10)

@@ -27,19 +27,18 @@ _NEEDED = ("onnx", "onnxscript", "onnxruntime")
 
 
 class MeanPolicy(nn.Module):
-    """Observations in, mean actions out: ``agent.act`` of a policy as a module."""
+    """Observations in, mean actions out: ``agent.act`` of a policy as a module.
+
+    ``native`` rescales from [-1, 1] to the simulator's own range.
+    """
 
     middle: Tensor
     half_width: Tensor
 
     def __init__(self, policy: Policy, *, native: bool = False) -> None:
-        """Hold the actor; ``native`` rescales from [-1, 1] to the simulator's own range."""
         super().__init__()
-        self.actor = policy.agent.networks[
-            "actor"
-        ]  # registered, so that its weights have names in the file
-        self._act = policy.agent.act
-        self._native = native
+        self.actor = policy.agent.networks["actor"]  # its weights then have names in the file
+        self._act, self._native = policy.agent.act, native
         if native:
             low, high = policy.action_range
             self.register_buffer("middle", torch.from_numpy((low + high) / 2).float())
@@ -63,27 +62,20 @@ def export(policy: Policy, kind: Format, *, native: bool = False) -> bytes:
     if kind == "onnx":
         require_onnx()
     module = MeanPolicy(policy, native=native).eval()
-    generator = torch.Generator().manual_seed(0)
-    example = _example(policy, generator)
+    g, shape = torch.Generator().manual_seed(0), (5, *policy.agent.spaces.obs)
+    if len(shape) == 2:
+        example = torch.randn(shape, generator=g)
+    else:
+        example = torch.randint(0, 256, shape, generator=g, dtype=torch.uint8)
     with _quiet():
-        data = _to_onnx(module, example) if kind == "onnx" else _to_pt2(module, example)
-        found = _play_onnx(data, example) if kind == "onnx" else _play_pt2(data, example)
+        data, found = (_onnx if kind == "onnx" else _pt2)(module, example)
     expected = policy.act(example.numpy(), native=native)
     scale = np.maximum(module.half_width.numpy(), 1.0) if native else np.ones(1)
     error = float(np.max(np.abs(found - expected) / scale))
     if not error <= TOLERANCE:
-        raise RunError(
-            f"the exported policy differs from the agent by {error:.2g}; nothing written"
-        )
+        text = f"the exported policy differs from the agent by {error:.2g}"
+        raise RunError(f"{text}; nothing written")
     return data
-
-
-def _example(policy: Policy, generator: torch.Generator) -> Tensor:
-    """Return five observations: numbers, or images of bytes."""
-    shape = policy.agent.spaces.obs
-    if len(shape) == 1:
-        return torch.randn(5, *shape, generator=generator)
-    return torch.randint(0, 256, (5, *shape), generator=generator, dtype=torch.uint8)
 
 
 def require_onnx() -> None:
@@ -102,18 +94,18 @@ def _program(module: nn.Module, example: Tensor) -> Any:
     return program
 
 
-def _to_pt2(module: nn.Module, example: Tensor) -> bytes:
+def _pt2(module: nn.Module, example: Tensor) -> tuple[bytes, Any]:
+    """Return the file, and the actions of the example that it gives."""
     file = io.BytesIO()
     torch.export.save(_program(module, example), file)
-    return file.getvalue()
-
-
-def _play_pt2(data: bytes, example: Tensor) -> Any:
     with torch.inference_mode():
-        return torch.export.load(io.BytesIO(data)).module()(example).numpy()
+        played = torch.export.load(io.BytesIO(file.getvalue())).module()(example).numpy()
+    return file.getvalue(), played
 
 
-def _to_onnx(module: nn.Module, example: Tensor) -> bytes:
+def _onnx(module: nn.Module, example: Tensor) -> tuple[bytes, Any]:
+    import onnxruntime
+
     program = torch.onnx.export(
         _program(module, example),
         dynamo=True,
@@ -129,14 +121,9 @@ def _to_onnx(module: nn.Module, example: Tensor) -> bytes:
     for value in (*proto.graph.input, *proto.graph.output):
         value.type.tensor_type.shape.dim[0].dim_param = "batch"
     del proto.graph.value_info[:]  # shapes in between, under the old name of the batch
-    return bytes(proto.SerializeToString())
-
-
-def _play_onnx(data: bytes, example: Tensor) -> Any:
-    import onnxruntime
-
+    data = bytes(proto.SerializeToString())
     session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
-    return session.run(["action"], {"obs": example.numpy()})[0]
+    return data, session.run(["action"], {"obs": example.numpy()})[0]
 
 
 @contextlib.contextmanager

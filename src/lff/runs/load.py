@@ -5,7 +5,9 @@ on.  The networks are rebuilt from the stored config and filled from a checkpoin
 is not needed.
 """
 
+import functools
 from collections.abc import Collection
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -34,12 +36,10 @@ class Policy:
     """What a run has learned.  Actions are in [-1, 1], as the environments of ``lff.envs`` take."""
 
     def __init__(self, run: RunDir, config: RunConfig, checkpoint: Checkpoint) -> None:
-        """Rebuild the agent that a checkpoint holds; use :func:`load`."""
         self.run, self.config, self.checkpoint = run, config, checkpoint
         self.agent = rebuild(config, checkpoint)
         self._generator = torch.Generator()
         self._generator.seed()
-        self._range: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
     @property
     def step(self) -> int:
@@ -51,25 +51,15 @@ class Policy:
         """Newer checkpoints that were damaged, one line each."""
         return self.checkpoint.passed_over
 
-    @property
+    @functools.cached_property
     def action_range(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The simulator's own range of actions, (low, high); makes the environment once."""
-        if self._range is None:
-            env = make(self.config.env, seed=0, view=self.config.view)
-            try:
-                low, high = env.control_range
-            finally:
-                env.close()
-            self._range = low, high
-        return self._range
+        with closing(make(self.config.env, seed=0, view=self.config.view)) as env:
+            low, high = env.control_range
+        return low, high
 
     def act(
-        self,
-        obs: ArrayLike,
-        *,
-        sample: bool = False,
-        seed: int | None = None,
-        native: bool = False,
+        self, obs: ArrayLike, *, sample: bool = False, seed: int | None = None, native: bool = False
     ) -> Array:
         """Return the action for one observation, or one for each row of a batch.
 
@@ -80,20 +70,20 @@ class Policy:
             seed: of the draw; without one, draws go on from an unseeded stream.
             native: in the simulator's own range, for an environment that ``lff.envs`` did not make.
         """
-        x = self._tensor("obs", obs, self.agent.spaces.obs)
+        spaces = self.agent.spaces
+        x = self._tensor("obs", obs, spaces.obs)
         noise = None
         if sample:
             generator = self._generator
             if seed is not None:
                 generator = torch.Generator().manual_seed(stream_seed(seed, "act"))
-            rows = x.shape[: x.ndim - len(self.agent.spaces.obs)]
-            noise = torch.randn(*rows, self.agent.spaces.action, generator=generator)
+            rows = x.shape[: x.ndim - len(spaces.obs)]
+            noise = torch.randn(*rows, spaces.action, generator=generator)
         action: Array = self.agent.act(x, Exploration(noise)).numpy().copy()
-        if not native:
-            return action
-        low, high = self.action_range
-        scaled: Array = (low + (action.astype(float) + 1) * 0.5 * (high - low)).astype(np.float32)
-        return scaled
+        if native:
+            low, high = self.action_range
+            action = (low + (action.astype(float) + 1) * 0.5 * (high - low)).astype(np.float32)
+        return action
 
     def q(self, obs: ArrayLike, action: ArrayLike) -> Array:
         """Return every critic's value, shape ``(critic, *batch)``; SAC uses ``.min(axis=0)``.
@@ -153,9 +143,8 @@ def load(
     if checkpoint == "latest":
         found = load_latest(folder.path)
         if found is None:
-            remedy = (
-                f"wait for the first; one is made every {config.schedule.checkpoint_every:,} steps"
-            )
+            every = f"{config.schedule.checkpoint_every:,} steps"
+            remedy = f"wait for the first; one is made every {every}"
             raise BadInputError("run", str(run), "a run with a checkpoint", remedy)
         return Policy(folder, config, found)
     name = checkpoint if isinstance(checkpoint, str) else f"step-{checkpoint:09d}"
@@ -214,19 +203,16 @@ def replay_sample(policy: Policy, rows: int = 2048) -> tuple[Tensor, Tensor] | N
     except StorageError:
         return None  # copied without its replay, or overtaken by a run that goes on
     obs, action = (torch.from_numpy(arrays[name][-rows:]) for name in ("obs", "action"))
-    batch = Batch(obs, action, *(torch.empty(0),) * 3)
-    inputs = agent.inputs(batch)
+    inputs = agent.inputs(Batch(obs, action, *(torch.empty(0),) * 3))
     return next(probe.inputs[0] for probe in inputs if probe.role == "actor"), action
 
 
 def _last_rollout(checkpoint: Checkpoint, rows: int) -> tuple[Tensor, Tensor] | None:
     """Return observations, as the networks were given them, and actions; None before any."""
     counters = checkpoint.meta["counters"]
-    obs, action = (
-        torch.from_numpy(checkpoint.arrays[f"rollout/{name}"]) for name in ("obs", "action")
-    )
-    filled = len(obs) if counters["rollouts"] else int(counters["filled"])
-    if not filled:
+    filled = None if counters["rollouts"] else int(counters["filled"])  # None: all of it
+    if filled == 0:
         return None
-    first, second = (part[:filled].flatten(0, 1)[-rows:] for part in (obs, action))
-    return first, second
+    parts = [torch.from_numpy(checkpoint.arrays[f"rollout/{name}"]) for name in ("obs", "action")]
+    obs, action = (part[:filled].flatten(0, 1)[-rows:] for part in parts)
+    return obs, action

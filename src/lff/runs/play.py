@@ -1,19 +1,30 @@
-"""Episodes of a run's policy on its task, as rewards and as frames."""
+"""Episodes of a run's policy on its task, as rewards and as MP4 or GIF files."""
 
+import importlib.util
+import io
 import itertools
+import math
 from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 
 from lff.core.errors import BadInputError
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs import Env, make
 from lff.runs.load import Policy
-from lff.runs.video import Frame
 
 DEFAULT_FPS = 30.0
 """For environments that do not say how fast they are."""
+PACKAGES = {".mp4": "av", ".gif": "PIL"}
+"""The package that writes a kind of file."""
+FASTEST = 50.0
+"""Frames per second at most: a GIF counts in hundredths of a second, players not below two."""
+Frame = NDArray[np.uint8]
 
 
 class Player:
@@ -22,7 +33,6 @@ class Player:
     def __init__(
         self, policy: Policy, *, seed: int = 0, sample: bool = False, render: bool = False
     ) -> None:
-        """Make the task; ``sample`` draws the actions instead of taking their mean."""
         self.policy, self.seed, self.sample = policy, seed, sample
         config = policy.config
         first, repeat = env_seed(seed, "play"), config.action_repeat
@@ -56,3 +66,74 @@ class Player:
         except (ImportError, gymnasium.error.Error) as error:  # a library of the task is missing
             constraint, remedy = "of a task that can be drawn here", " ".join(str(error).split())
             raise BadInputError("video", str(self.env), constraint, remedy) from None
+
+
+def require_writer(path: Path) -> None:
+    """Raise, before anything is played, unless a file of this name can be written."""
+    if path.suffix not in PACKAGES:
+        raise BadInputError("video", str(path), "a .mp4 or .gif file", "use play.mp4, say")
+    package = PACKAGES[path.suffix]
+    if importlib.util.find_spec(package) is None:
+        remedy = "pip install 'learned-fourier-features[video]'"
+        raise BadInputError("video", f"no module {package}", "written by it", remedy)
+
+
+def stride(fps: float) -> int:
+    """Return how many steps one frame stands for, so that at most 50 come in a second."""
+    return max(1, math.ceil(fps / FASTEST))
+
+
+def new_video(path: Path, *, fps: float) -> "Mp4 | Gif":
+    """Return a video of the kind that the file's name says."""
+    return Gif(fps) if path.suffix == ".gif" else Mp4(fps)
+
+
+class Mp4:
+    """H.264, encoded as the frames come."""
+
+    def __init__(self, fps: float) -> None:
+        import av
+
+        self._av = av
+        self._file = io.BytesIO()
+        self._container = av.open(self._file, "w", format="mp4")
+        rate = Fraction(fps).limit_denominator(1000)
+        self._stream: Any = self._container.add_stream("libx264", rate=rate)
+        self._stream.pix_fmt = "yuv420p"
+
+    def add(self, frame: Frame) -> None:
+        """Encode one frame; an odd side loses its last row: H.264 needs even ones."""
+        height, width = (side // 2 * 2 for side in frame.shape[:2])
+        if not self._stream.codec_context.is_open:
+            self._stream.width, self._stream.height = width, height
+        cut = np.ascontiguousarray(frame[:height, :width])
+        encoded = self._av.VideoFrame.from_ndarray(cut, format="rgb24")
+        self._container.mux(self._stream.encode(encoded))
+
+    def finish(self) -> bytes:
+        """Close the file and return its bytes."""
+        self._container.mux(self._stream.encode())
+        self._container.close()
+        return self._file.getvalue()
+
+
+class Gif:
+    """A GIF that repeats; each frame has its own palette."""
+
+    def __init__(self, fps: float) -> None:
+        from PIL import Image
+
+        self._image, self._fps = Image, fps
+        self._frames: list[Any] = []
+
+    def add(self, frame: Frame) -> None:
+        """Keep one frame, in 256 colours."""
+        self._frames.append(self._image.fromarray(frame).quantize())
+
+    def finish(self) -> bytes:
+        """Return the file's bytes."""
+        file = io.BytesIO()
+        first, *rest = self._frames
+        duration = 10 * max(2, round(100 / self._fps))
+        first.save(file, format="GIF", save_all=True, append_images=rest, duration=duration, loop=0)
+        return file.getvalue()

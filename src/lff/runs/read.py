@@ -117,6 +117,11 @@ def read_run(path: Path | str, *, name: str | None = None) -> Run:
     )
 
 
+def read_runs(paths: Sequence[Path]) -> list[Run]:
+    """Read run directories under the names of :func:`names_of`."""
+    return [read_run(path, name=name) for path, name in zip(paths, names_of(paths), strict=True)]
+
+
 def names_of(paths: Sequence[Path]) -> list[str]:
     """Return the folders' names, or the paths if two names are equal."""
     short = [path.resolve().name for path in paths]
@@ -159,7 +164,6 @@ def as_number(value: Any, *, bad: float = math.inf) -> float:
 
 
 def _rows(path: Path) -> tuple[dict[str, Any], ...]:
-    """Return the rows of a file; none if the run has just begun."""
     return tuple(read_rows(path)) if path.exists() else ()
 
 

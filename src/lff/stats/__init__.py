@@ -1,42 +1,33 @@
 """Statistics and verdicts, from tables alone: needs numpy and scipy, never torch."""
 
-from lff.stats.aggregate import interquartile_mean as interquartile_mean
-from lff.stats.aggregate import stratified_bootstrap as stratified_bootstrap
-from lff.stats.curves import Curves as Curves
-from lff.stats.curves import Statistic as Statistic
-from lff.stats.fields import Field as Field
-from lff.stats.fields import read_fields as read_fields
-from lff.stats.fields import write_fields as write_fields
-from lff.stats.gains import LargerGain as LargerGain
-from lff.stats.intervals import Interval as Interval
-from lff.stats.intervals import paired_t_interval as paired_t_interval
-from lff.stats.intervals import t_interval as t_interval
-from lff.stats.kinds import AsGood as AsGood
-from lff.stats.kinds import Better as Better
-from lff.stats.kinds import Correlates as Correlates
-from lff.stats.kinds import InSeeds as InSeeds
-from lff.stats.kinds import Monotone as Monotone
-from lff.stats.kinds import Point as Point
-from lff.stats.kinds import Slope as Slope
-from lff.stats.metrics import RANDOM as RANDOM
-from lff.stats.metrics import RETURN as RETURN
-from lff.stats.metrics import ZERO as ZERO
-from lff.stats.metrics import Metric as Metric
-from lff.stats.power_law import SlopeIs as SlopeIs
-from lff.stats.published import Published as Published
-from lff.stats.published import read_published as read_published
-from lff.stats.tables import Row as Row
-from lff.stats.tables import read_table as read_table
-from lff.stats.tables import select as select
-from lff.stats.tables import write_table as write_table
-from lff.stats.variants import Role as Role
-from lff.stats.variants import colors_of as colors_of
-from lff.stats.variants import role_of as role_of
-from lff.stats.verdicts import Outcome as Outcome
-from lff.stats.verdicts import Verdict as Verdict
-from lff.stats.verdicts import judge_better as judge_better
-from lff.stats.verdicts import judge_bounds as judge_bounds
-from lff.stats.verdicts import judge_count as judge_count
-from lff.stats.verdicts import judge_equivalent as judge_equivalent
-from lff.stats.verdicts import judge_tasks as judge_tasks
-from lff.stats.verdicts import lacks_signal as lacks_signal
+from lff.stats.curves import Curves, Statistic
+from lff.stats.fields import Field
+from lff.stats.intervals import (
+    Interval,
+    interquartile_mean,
+    paired_t_interval,
+    stratified_bootstrap,
+    t_interval,
+)
+from lff.stats.kinds import (
+    AsGood,
+    Better,
+    Correlates,
+    InSeeds,
+    LargerGain,
+    Monotone,
+    Point,
+    Slope,
+    SlopeIs,
+)
+from lff.stats.metrics import RANDOM, RETURN, ZERO, Metric
+from lff.stats.tables import Published, Row, read_published, read_table, write_table
+from lff.stats.verdicts import (
+    Verdict,
+    judge_better,
+    judge_bounds,
+    judge_count,
+    judge_equivalent,
+    judge_tasks,
+    lacks_signal,
+)

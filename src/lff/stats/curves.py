@@ -11,10 +11,11 @@ out, they would flatter it; so there is one rule, for verdicts and figures alike
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Literal, get_args
 
 import numpy as np
+from scipy.stats import linregress, spearmanr
 
 from lff.core.checks import check_choice
 from lff.core.errors import BadInputError
@@ -112,26 +113,23 @@ class Curves:
         if not curve:
             return math.nan
         values = list(curve.values())
-        match statistic:
-            case "mean":
-                return float(np.mean(values))
-            case "last":
-                return values[-1]
-            case "max":
-                return max(values)
-            case "min":
-                return min(values)
-            case "growth":
-                return values[-1] / values[0] if values[0] else math.nan
-            case "first above":
-                level = self._level(task)
-                steps = (step for step, value in curve.items() if value > level)
-                return math.nan if math.isnan(level) else next(steps, max(curve))
+        if statistic == "first above":
+            level = self._level(task)
+            steps = (step for step, value in curve.items() if value > level)
+            return math.nan if math.isnan(level) else next(steps, max(curve))
+        if statistic == "growth":
+            return values[-1] / values[0] if values[0] else math.nan
+        if statistic == "last":
+            return values[-1]
+        return float(getattr(np, statistic)(values))  # mean, max or min
+
+    def values(self, variant: str, task: str, statistic: Statistic) -> list[float]:
+        """The statistic of each seed's curve, by seed."""
+        return [self.statistic(variant, task, s, statistic) for s in self.seeds(variant, task)]
 
     def reference(self, policy: str, task: str) -> list[float]:
         """The returns of the random or the zero policy, one per seed; empty if unknown."""
-        found = [self.statistic(policy, task, s, "mean") for s in self.seeds(policy, task)]
-        return [value for value in found if math.isfinite(value)]
+        return [value for value in self.values(policy, task, "mean") if math.isfinite(value)]
 
     def _level(self, task: str) -> float:
         """Random policy plus a tenth of the way up to the best evaluation of any of the arms.
@@ -148,7 +146,21 @@ class Curves:
         return floor + RISE * (top - floor)
 
 
-def shared_seeds(curves: Curves, places: Sequence[tuple[str, str]]) -> list[int]:
-    """Return the seeds that every place (variant, task) has."""
-    found = [set(curves.seeds(*place)) for place in places]
-    return sorted(set.intersection(*found)) if found else []
+def power_of(curve: Mapping[int, float], *, first: int = 1, last: float | None = None) -> float:
+    """Return the slope of log value on log step; NaN if fewer than two points have both.
+
+    >>> round(power_of({10: 1.0, 100: 0.1, 1000: 0.01}), 12)
+    -1.0
+    """
+    last = math.inf if last is None else last
+    kept = [(s, v) for s, v in curve.items() if max(first, 1) <= s <= last and 0 < v < math.inf]
+    return float(linregress(*np.log(kept).T).slope) if len(kept) > 1 else math.nan
+
+
+def rank_correlation(first: Mapping[int, float], second: Mapping[int, float]) -> float:
+    """Return Spearman's ρ over the shared steps; NaN if under 3, or if one side is constant."""
+    steps = [s for s in first if s in second and not math.isnan(first[s] + second[s])]
+    pairs = [[values[s] for s in steps] for values in (first, second)]
+    if len(steps) < 3 or any(len(set(values)) == 1 for values in pairs):
+        return math.nan
+    return float(spearmanr(*pairs).statistic)

@@ -9,187 +9,102 @@ where all arms stay within two of its standard deviations there is no signal.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from lff.core.errors import BadInputError
-from lff.stats.curves import Curves, Statistic, check_statistic, describe
-from lff.stats.intervals import paired_t_interval, t_interval
-from lff.stats.metrics import RETURN, Metric
-from lff.stats.paired import Paired
+from lff.stats.curves import Curves, Statistic, power_of, rank_correlation
+from lff.stats.intervals import Interval, t_interval
+from lff.stats.metrics import Metric
+from lff.stats.paired import Kind, Paired
 from lff.stats.tables import Row
-from lff.stats.verdicts import (
-    Verdict,
-    judge_better,
-    judge_bounds,
-    judge_count,
-    judge_equivalent,
-    judge_tasks,
-)
+from lff.stats.verdicts import Verdict, judge_better, judge_equivalent, judge_tasks
 
 
 @dataclass(frozen=True)
-class Better:
-    """``arm`` is better than ``than``: the paired t-interval of the difference is above zero."""
+class Better(Kind):
+    """``arm`` is better than ``than``: the paired t-interval of the difference is above zero.
+
+    ``sign``: 1 if more is better, -1 if less is; None: as the metric says, and fewer steps are.
+    """
 
     arm: str
     _: KW_ONLY
-    name: str = ""
-    text: str = ""
     than: str
-    metric: Metric = RETURN
-    statistic: Statistic = "mean"
     sign: Literal[1, -1] | None = None
-    """1 if more is better, -1 if less is; None: as the metric says, and fewer steps are better."""
-    tasks: tuple[str, ...] | None = None
-    """Which tasks; all of the table if not given."""
-    on_at_least: float | None = None
-    """On how many of the tasks it must hold, or on what share of them; all if not given."""
 
     def __post_init__(self) -> None:
-        check_statistic(self.statistic, self.metric)
-        if self.sign is not None:
-            _check_sign(self.sign)
+        super().__post_init__()
+        _check_sign(self.sign or 1)
 
     def judge(self, rows: Sequence[Row]) -> Verdict:
-        """Judge it task by task."""
-        curves = Curves(rows, metric=self.metric, variants=(self.arm, self.than))
+        """Judge it by the rows of a table."""
         natural = -1 if self.statistic == "first above" else self.metric.sign
-        first, second = (self.arm, self.than)[:: self.sign or natural]
-        of = f"{describe(self.statistic, self.metric)}, {first} minus {second}"
-
-        def decide(paired: Paired) -> Verdict:
-            verdict = judge_better(paired_t_interval(*paired.columns), of=of)
-            return replace(verdict, details=(paired.bootstrap(),))
-
-        return judge_arms(self, curves, (first, second), decide, of=of)
+        arms = (self.arm, self.than)[:: self.sign or natural]
+        return self._judge_pair(rows, arms, lambda gain, _, of: judge_better(gain, of=of))
 
 
 @dataclass(frozen=True)
-class AsGood:
+class AsGood(Kind):
     """``arm`` is as good as ``than``: the interval lies within ± a share of what ``than`` has."""
 
     arm: str
     _: KW_ONLY
-    name: str = ""
-    text: str = ""
     than: str
     share: float = 0.2
-    """The margin, as a share of the mean statistic of ``than``."""
-    metric: Metric = RETURN
-    statistic: Statistic = "mean"
-    tasks: tuple[str, ...] | None = None
-    on_at_least: float | None = None
 
     def __post_init__(self) -> None:
-        check_statistic(self.statistic, self.metric)
+        super().__post_init__()
         if not self.share > 0:
             raise BadInputError("share", self.share, "above 0", "use 0.2")
 
     def judge(self, rows: Sequence[Row]) -> Verdict:
-        """Judge it task by task."""
-        curves = Curves(rows, metric=self.metric, variants=(self.arm, self.than))
-        of = f"{describe(self.statistic, self.metric)}, {self.arm} minus {self.than}"
+        """Judge it by the rows of a table."""
 
-        def decide(paired: Paired) -> Verdict:
+        def decide(difference: Interval, paired: Paired, of: str) -> Verdict:
             margin = self.share * abs(float(np.mean(paired.columns[1])))
-            verdict = judge_equivalent(paired_t_interval(*paired.columns), margin=margin, of=of)
-            return replace(verdict, details=(paired.bootstrap(),))
+            return judge_equivalent(difference, margin=margin, of=of)
 
-        return judge_arms(self, curves, (self.arm, self.than), decide, of=of)
+        return self._judge_pair(rows, (self.arm, self.than), decide)
 
 
 @dataclass(frozen=True)
-class InSeeds:
-    """The statistic is above (below) a bound in at least a share of the seeds.
+class LargerGain(Kind):
+    """``arm`` over ``than`` is a larger gain than ``other_arm`` over ``other_than``.
 
-    With ``than`` the bounds are multiples of that arm's statistic at the same task and seed, so
-    ``than="random policy", below=1.5`` says "less than 1.5 times the random policy".
+    A gain is the difference of a seed's two runs as a share of the baseline's mean over seeds, so
+    that pairs which learn for different times on different scales can be compared.  A curve counts
+    to the end of its own pair's, not to that of the longer pair.  The t-interval of gain minus gain
+    decides, task by task.
     """
 
     arm: str
     _: KW_ONLY
-    name: str = ""
-    text: str = ""
-    metric: Metric
-    above: float | None = None
-    below: float | None = None
-    than: str | None = None
-    share: float = 0.6
-    statistic: Statistic = "last"
-    tasks: tuple[str, ...] | None = None
-
-    def __post_init__(self) -> None:
-        check_statistic(self.statistic, self.metric)
-        _check_share(self.share)
-        if self.above is None and self.below is None:
-            raise BadInputError("bounds", None, "one or two", "set above or below")
+    than: str
+    other_arm: str
+    other_than: str
 
     def judge(self, rows: Sequence[Row]) -> Verdict:
-        """Count the runs in which it holds."""
-        arms = [self.arm] if self.than is None else [self.arm, self.than]
-        curves = Curves(rows, metric=self.metric, variants=arms)
-        unit = "" if self.than is None else f" times {self.than}"
-        bounds = [f"> {self.above:g}{unit}"] if self.above is not None else []
-        bounds += [f"< {self.below:g}{unit}"] if self.below is not None else []
-        what = f"{describe(self.statistic, self.metric)} of {self.arm} {' and '.join(bounds)}"
-        return _count(
-            curves, arms, self.tasks, self.statistic, holds=self._holds, share=self.share, what=what
-        )
+        """Judge it by the rows of a table."""
+        arms = (self.arm, self.than, self.other_arm, self.other_than)
+        pairs = (arms[:2], arms[2:])
+        curves = Curves(rows, metric=self.metric, variants=arms, apart=pairs)
+        gains = f"gain of {self.arm} over {self.than} minus {self.other_arm} over {self.other_than}"
+        of = f"relative {self._measured}, {gains}"
 
-    def _holds(self, values: Sequence[float]) -> bool:
-        value, unit = values[0], values[1] if self.than is not None else 1.0
-        return (self.above is None or value > self.above * unit) and (
-            self.below is None or value < self.below * unit
-        )
+        def decide(paired: Paired) -> Verdict:
+            arm, than, other_arm, other_than = paired.columns
+            difference = _gains(arm, than) - _gains(other_arm, other_than)
+            return judge_better(t_interval([*difference]), of=of)
+
+        return self._judge_arms(curves, arms, of, decide)
 
 
-@dataclass(frozen=True)
-class Monotone:
-    """From the first variant to the last the statistic never goes against the direction.
-
-    Neighbours may be equal, the two ends may not.
-    """
-
-    variants: tuple[str, ...]
-    _: KW_ONLY
-    name: str = ""
-    text: str = ""
-    metric: Metric
-    direction: Literal["rises", "falls"]
-    share: float = 0.8
-    """The share of the seeds in which it must hold."""
-    statistic: Statistic = "last"
-    tasks: tuple[str, ...] | None = None
-
-    def __post_init__(self) -> None:
-        check_statistic(self.statistic, self.metric)
-        _check_share(self.share)
-        if len(self.variants) < 2:
-            raise BadInputError("variants", self.variants, "2 or more", "give them in order")
-
-    def judge(self, rows: Sequence[Row]) -> Verdict:
-        """Count the runs in which it holds."""
-        curves = Curves(rows, metric=self.metric, variants=self.variants)
-        order = f"from {self.variants[0]} to {self.variants[-1]}"
-        what = f"{describe(self.statistic, self.metric)} {self.direction} {order}"
-        return _count(
-            curves,
-            self.variants,
-            self.tasks,
-            self.statistic,
-            holds=self._holds,
-            share=self.share,
-            what=what,
-        )
-
-    def _holds(self, values: Sequence[float]) -> bool:
-        upward = list(values) if self.direction == "rises" else list(values)[::-1]
-        return upward == sorted(upward) and upward[0] < upward[-1]
+def _gains(arm: Sequence[float], than: Sequence[float]) -> np.ndarray:
+    return np.subtract(arm, than) / max(abs(float(np.mean(than))), 1e-12)
 
 
 @dataclass(frozen=True)
@@ -205,26 +120,20 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Slope:
+class Slope(Kind):
     """The statistic grows (``sign`` 1) or shrinks (-1) with x.
 
     One least-squares slope per seed, Σ(x−x̄)(y−ȳ)/Σ(x−x̄)²; the t-interval of the slopes decides.
+    ``log_x``: slope per factor of ten in x.
     """
 
     points: tuple[Point, ...]
     _: KW_ONLY
-    name: str = ""
-    text: str = ""
-    metric: Metric = RETURN
-    statistic: Statistic = "mean"
     sign: Literal[1, -1] = 1
     log_x: bool = False
-    """Slope per factor of ten in x."""
-    tasks: tuple[str, ...] | None = None
-    on_at_least: float | None = None
 
     def __post_init__(self) -> None:
-        check_statistic(self.statistic, self.metric)
+        super().__post_init__()
         _check_sign(self.sign)
         xs = [point.x for point in self.points]
         if len(set(xs)) < 2:
@@ -238,30 +147,30 @@ class Slope:
     def judge(self, rows: Sequence[Row]) -> Verdict:
         """Judge it on each task, or once if the points name their tasks."""
         names = {p.variant for p in self.points} | {p.minus for p in self.points if p.minus}
-        curves = Curves(rows, metric=self.metric, variants=names)
-        what = describe(self.statistic, self.metric)
+        curves = self._curves(rows, names)
+        what = self._measured
         if any(point.minus for point in self.points):
             what = f"difference in {what}"
         per = "per tenfold x" if self.log_x else "per unit of x"
         of = f"{'' if self.sign > 0 else 'minus the '}slope of {what}, {per}"
 
+        def decide(paired: Paired) -> Verdict:
+            return judge_better(t_interval(self._slopes(paired.columns)), of=of)
+
         def judge_task(task: str) -> Verdict:
             ours = [(p.variant, p.task or task) for p in self.points]
             rivals = [(p.minus, p.task or task) for p in self.points if p.minus]
-            paired = Paired.of(curves, [*ours, *rivals], self.statistic)
-            return paired.judge(
-                lambda: judge_better(t_interval(self._slopes(paired)), of=of), of=of
-            )
+            return Paired.of(curves, [*ours, *rivals], self.statistic).judge(decide, of=of)
 
         if self.points[0].task is not None:
-            return _over_tasks(["across tasks"], judge_task, None)
-        return _over_tasks(self.tasks or curves.tasks, judge_task, self.on_at_least)
+            return judge_tasks({"across tasks": judge_task("")})
+        return self._judge(curves, judge_task)
 
-    def _slopes(self, paired: Paired) -> list[float]:
+    def _slopes(self, columns: list[list[float]]) -> list[float]:
         x = np.array([point.x for point in self.points], dtype=np.float64)
         x = np.log10(x) if self.log_x else x
-        y = np.array(paired.columns[: len(x)])
-        rivals = iter(paired.columns[len(x) :])
+        y = np.array(columns[: len(x)])
+        rivals = iter(columns[len(x) :])
         for i, point in enumerate(self.points):
             if point.minus:
                 y[i] -= next(rivals)
@@ -270,7 +179,41 @@ class Slope:
 
 
 @dataclass(frozen=True)
-class Correlates:
+class SlopeIs(Kind):
+    """Against the steps the metric follows a power whose exponent lies between two bounds.
+
+    One least-squares slope of log value on log step per seed; the t-interval of the slopes is
+    inside the bounds (confirmed), outside (refuted), or across one of them (inconclusive).  Steps
+    below ``first`` and above ``last`` are left out of the fit.
+    """
+
+    arm: str
+    _: KW_ONLY
+    low: float = -math.inf
+    high: float = math.inf
+    first: int = 1
+    last: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.low < self.high:
+            raise BadInputError("bounds", (self.low, self.high), "in order", "set low below high")
+        if self.first < 1:
+            raise BadInputError("first", self.first, "1 or more", "0 lacks a logarithm")
+
+    def judge(self, rows: Sequence[Row]) -> Verdict:
+        """Judge it by the rows of a table."""
+        curves = self._curves(rows, [self.arm])
+
+        def number(task: str, seed: int) -> float:
+            return power_of(curves.raw(self.arm, task, seed), first=self.first, last=self.last)
+
+        of = f"exponent of {self.metric.title}, {self.arm}"
+        return self._judge_numbers(curves, self.arm, number, of, above=self.low, below=self.high)
+
+
+@dataclass(frozen=True)
+class Correlates(Kind):
     """Over each run's curve two metrics rise and fall together (or against each other).
 
     Spearman's rank correlation over the steps that both have, one per seed; their t-interval is
@@ -279,75 +222,95 @@ class Correlates:
 
     arm: str
     _: KW_ONLY
-    name: str = ""
-    text: str = ""
-    metric: Metric
     other: Metric
-    above: float | None = None
-    below: float | None = None
-    tasks: tuple[str, ...] | None = None
-    on_at_least: float | None = None
+    above: float = -math.inf
+    below: float = math.inf
 
     def __post_init__(self) -> None:
-        if (self.above is None) == (self.below is None):
-            bounds = (self.above, self.below)
-            raise BadInputError("bounds", bounds, "one", "set above or below")
+        super().__post_init__()
+        if math.isinf(self.above) == math.isinf(self.below):
+            raise BadInputError("bounds", (self.above, self.below), "one", "set above or below")
 
     def judge(self, rows: Sequence[Row]) -> Verdict:
-        """Judge it task by task."""
-        first, second = (
-            Curves(rows, metric=name, variants=[self.arm]) for name in (self.metric, self.other)
-        )
+        """Judge it by the rows of a table."""
+        curves = self._curves(rows, [self.arm])
+        others = Curves(rows, metric=self.other, variants=[self.arm])
+
+        def number(task: str, seed: int) -> float:
+            return rank_correlation(*(c.raw(self.arm, task, seed) for c in (curves, others)))
+
         of = f"rank correlation of {self.metric.title} and {self.other.title}, {self.arm}"
-
-        def judge_task(task: str) -> Verdict:
-            seeds = sorted({*first.seeds(self.arm, task)} & {*second.seeds(self.arm, task)})
-            found = {
-                seed: rank_correlation(
-                    first.raw(self.arm, task, seed), second.raw(self.arm, task, seed)
-                )
-                for seed in seeds
-            }
-            values = [r for r in found.values() if math.isfinite(r)]
-            out = [str(seed) for seed, r in found.items() if not math.isfinite(r)]
-            notes = (f"no correlation in seeds {', '.join(out)}",) if out else ()
-            if len(values) < 2:
-                return Verdict("inconclusive at this scale", f"{of}: {len(values)} seeds", notes)
-            verdict = judge_bounds(
-                t_interval(values),
-                of=of,
-                above=-math.inf if self.above is None else self.above,
-                below=math.inf if self.below is None else self.below,
-            )
-            return replace(verdict, details=notes)
-
-        return _over_tasks(self.tasks or first.tasks, judge_task, self.on_at_least)
+        bounds = {"above": self.above, "below": self.below}
+        return self._judge_numbers(curves, self.arm, number, of, **bounds)
 
 
-def judge_arms(
-    claim: Any,
-    curves: Curves,
-    arms: Sequence[str],
-    decide: Callable[[Paired], Verdict],
-    *,
-    of: str,
-) -> Verdict:
-    """Judge a claim about arms on each of its tasks by the statistics of paired seeds."""
+@dataclass(frozen=True)
+class InSeeds(Kind):
+    """The statistic is above (below) a bound in at least a share of the seeds.
 
-    def judge_task(task: str) -> Verdict:
-        paired = Paired.of(curves, [(arm, task) for arm in arms], claim.statistic)
-        return paired.judge(lambda: decide(paired), of=of)
+    With ``than`` the bounds are multiples of that arm's statistic at the same task and seed, so
+    ``than="random policy", below=1.5`` says "less than 1.5 times the random policy".
+    """
 
-    return _over_tasks(claim.tasks or curves.tasks, judge_task, claim.on_at_least)
+    arm: str
+    _: KW_ONLY
+    above: float | None = None
+    below: float | None = None
+    than: str | None = None
+    share: float = 0.6
+    statistic: Statistic = "last"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_count(self.share, self.on_at_least)
+        if self.above is None and self.below is None:
+            raise BadInputError("bounds", None, "one or two", "set above or below")
+
+    def judge(self, rows: Sequence[Row]) -> Verdict:
+        """Judge it by the rows of a table."""
+        arms = [self.arm] if self.than is None else [self.arm, self.than]
+        unit = "" if self.than is None else f" times {self.than}"
+        bounds = [f"> {self.above:g}{unit}"] if self.above is not None else []
+        bounds += [f"< {self.below:g}{unit}"] if self.below is not None else []
+        what = f"{self._measured} of {self.arm} {' and '.join(bounds)}"
+        return self._judge_count(self._curves(rows, arms), arms, self._holds, self.share, what)
+
+    def _holds(self, values: Sequence[float]) -> bool:
+        value, unit = values[0], values[1] if self.than is not None else 1.0
+        return (self.above is None or value > self.above * unit) and (
+            self.below is None or value < self.below * unit
+        )
 
 
-def rank_correlation(first: dict[int, float], second: dict[int, float]) -> float:
-    """Return Spearman's ρ over the shared steps; NaN if under 3, or if one side is constant."""
-    steps = [s for s in first if s in second and not math.isnan(first[s] + second[s])]
-    pairs = [[values[s] for s in steps] for values in (first, second)]
-    if len(steps) < 3 or any(len(set(values)) == 1 for values in pairs):
-        return math.nan
-    return float(spearmanr(*pairs).statistic)
+@dataclass(frozen=True)
+class Monotone(Kind):
+    """From the first variant to the last the statistic never goes against the direction.
+
+    Neighbours may be equal, the two ends may not.  ``share``: of the seeds in which it must hold.
+    """
+
+    variants: tuple[str, ...]
+    _: KW_ONLY
+    direction: Literal["rises", "falls"]
+    share: float = 0.8
+    statistic: Statistic = "last"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_count(self.share, self.on_at_least)
+        if len(self.variants) < 2:
+            raise BadInputError("variants", self.variants, "2 or more", "give them in order")
+
+    def judge(self, rows: Sequence[Row]) -> Verdict:
+        """Judge it by the rows of a table."""
+        curves = self._curves(rows, self.variants)
+        order = f"from {self.variants[0]} to {self.variants[-1]}"
+        what = f"{self._measured} {self.direction} {order}"
+        return self._judge_count(curves, self.variants, self._holds, self.share, what)
+
+    def _holds(self, values: Sequence[float]) -> bool:
+        upward = list(values) if self.direction == "rises" else list(values)[::-1]
+        return upward == sorted(upward) and upward[0] < upward[-1]
 
 
 def _check_sign(sign: int) -> None:
@@ -355,34 +318,9 @@ def _check_sign(sign: int) -> None:
         raise BadInputError("sign", sign, "1 or -1", "use 1 if more is better")
 
 
-def _check_share(share: float) -> None:
+def _check_count(share: float, on_at_least: float | None) -> None:
     if not 0 < share <= 1:
         raise BadInputError("share", share, "above 0 and at most 1", "use 0.6, say")
-
-
-def _over_tasks(
-    tasks: Sequence[str], judge_task: Callable[[str], Verdict], on_at_least: float | None
-) -> Verdict:
-    return judge_tasks({task: judge_task(task) for task in tasks}, at_least=on_at_least)
-
-
-def _count(
-    curves: Curves,
-    variants: Sequence[str],
-    tasks: Sequence[str] | None,
-    statistic: Statistic,
-    *,
-    holds: Callable[[Sequence[float]], bool],
-    share: float,
-    what: str,
-) -> Verdict:
-    """Count the (task, seed) for which ``holds`` is true of the variants' statistics."""
-    lines, seeds, cases = [], set(), []
-    for task in tasks or curves.tasks:
-        paired = Paired.of(curves, [(variant, task) for variant in variants], statistic)
-        found = [holds(values) for values in zip(*paired.columns, strict=True)]
-        seeds.update(paired.seeds)
-        cases += found
-        lines.append("; ".join((f"{task}: in {sum(found)} of {len(found)}", *paired.notes)))
-    verdict = judge_count(sum(cases), of=len(cases), share=share, what=what, seeds=len(seeds))
-    return replace(verdict, details=tuple(lines))
+    if on_at_least is not None:
+        remedy = "this kind counts seeds over all tasks: set share"
+        raise BadInputError("on_at_least", on_at_least, "left out", remedy)

@@ -1,5 +1,7 @@
-"""Metrics: the key in a job's rows, the title in tables and figures, and which way is better."""
+"""Metrics with their keys and titles, variants with their roles and colours."""
 
+import colorsys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,3 +37,50 @@ class Metric:
 
 
 RETURN = Metric("eval/return", "return", policies=True)
+
+Role = Literal["baseline", "ours", "control", "rival"]
+"""The arm to compare with; the method under study; its placebo; another method."""
+COLORS: dict[Role, tuple[str, ...]] = {
+    "baseline": ("#6b7280", "#9ca3af", "#4b5563", "#b8bcc4", "#374151"),
+    "ours": ("#0b6bcb", "#38a3e8", "#0a3d7a", "#7cc4f5", "#5b5bd6", "#8e8cf0", "#2e2a8f"),
+    "control": ("#d97706", "#f0b44c", "#92500b", "#f5d08a"),
+    "rival": ("#0f9d6e", "#b0309a", "#5fc9a5", "#dc4c64", "#0b6148", "#d98ccb", "#8c2f3f"),
+}
+"""Colours of a role: the first for its first variant."""
+CONTROLS = ("linear control", "constant control")
+BASELINES = ("MLP", "CNN")
+
+
+def role_of(variant: str, roles: Mapping[str, Role] | None = None) -> Role:
+    """Return the role of a variant: as its experiment says, else by its name.
+
+    >>> role_of("MLP"), role_of("MLP + layer norm"), role_of("LFF σ=0.01")
+    ('baseline', 'rival', 'ours')
+    """
+    if roles and variant in roles:
+        return roles[variant]
+    if variant in BASELINES:
+        return "baseline"
+    if variant.startswith(CONTROLS):
+        return "control"
+    return "rival" if variant.startswith(BASELINES) else "ours"
+
+
+def colors_of(roles: Mapping[str, Role]) -> dict[str, str]:
+    """Return the colour of every variant of an experiment, from its role and place in it."""
+    counts: dict[Role, int] = {}
+    colors = {}
+    for variant, role in roles.items():
+        place = counts.get(role, 0)
+        counts[role] = place + 1
+        shades = COLORS[role]
+        colors[variant] = shades[place] if place < len(shades) else _spread(shades[0], place)
+    return colors
+
+
+def _spread(color: str, place: int) -> str:
+    """Return a colour of another hue, as bright: for more variants than a role has shades."""
+    red, green, blue = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    hue, light, saturation = colorsys.rgb_to_hls(red, green, blue)
+    parts = colorsys.hls_to_rgb((hue + 0.381966 * place) % 1, light, max(saturation, 0.4))
+    return "#" + "".join(f"{round(255 * part):02x}" for part in parts)

@@ -1,13 +1,17 @@
-"""Tidy long tables, one number a row: what the studies write and the verdicts read."""
+"""Tidy long tables, one number a row, and scores that others have published."""
 
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+from lff.core.checks import Config, NonEmpty, NonNegative, Size
 from lff.core.errors import BadInputError
+from lff.store import write_bytes
 
 
 class Row(NamedTuple):
@@ -30,8 +34,8 @@ def write_table(path: Path, rows: Iterable[Row], *, provenance: Mapping[str, Any
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(Row._fields)
     writer.writerows([*row[:-1], f"{row.value:.6g}"] for row in rows)
-    _write(path, text.getvalue())
-    _write(path.with_suffix(".json"), sidecar_text(provenance))
+    write_bytes(path, text.getvalue().encode())
+    write_bytes(path.with_suffix(".json"), sidecar_text(provenance).encode())
 
 
 def sidecar_text(provenance: Mapping[str, Any]) -> str:
@@ -50,35 +54,61 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _write(path: Path, text: str) -> None:
-    """Replace a file at once: a reader sees the old one or the new one."""
-    temporary = path.with_name(f".{path.name}")
-    temporary.write_text(text, encoding="utf-8", newline="")
-    temporary.replace(path)
-
-
 def read_table(path: Path) -> list[Row]:
     """Read a table that :func:`write_table` wrote."""
     with path.open(newline="") as file:
-        reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or ()) != Row._fields:
+        reader = csv.reader(file)
+        if tuple(next(reader, ())) != Row._fields:
             remedy = f"its columns must be {', '.join(Row._fields)}"
             raise BadInputError("table", path.name, "tidy", remedy)
         return [
-            Row(
-                experiment=line["experiment"],
-                variant=line["variant"],
-                task=line["task"],
-                seed=int(line["seed"]),
-                step=int(line["step"]),
-                metric=line["metric"],
-                value=float(line["value"]),
-            )
-            for line in reader
+            Row(experiment, variant, task, int(seed), int(step), metric, float(value))
+            for experiment, variant, task, seed, step, metric, value in reader
         ]
 
 
-def select(rows: Sequence[Row], **wanted: object) -> list[float]:
-    """Return the values whose rows match, e.g. ``variant="LFF", metric="error"``, by seed."""
-    found = [row for row in rows if all(getattr(row, k) == v for k, v in wanted.items())]
-    return [row.value for row in sorted(found, key=lambda row: (row.seed, row.step))]
+Text = Annotated[str, NonEmpty("say where it is from")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published(Config):
+    """A score that others have published."""
+
+    task: Text
+    """Name without its family, ``cheetah-run``."""
+    algorithm: Text
+    env_steps: Size
+    """Environment steps, action repeat included."""
+    score: float
+    spread: Annotated[float | None, NonNegative("leave it empty if unknown")]
+    """Standard deviation over the seeds, where it is known."""
+    seeds: Size
+    source: Text
+
+
+def read_published(path: Path) -> list[Published]:
+    """Read a CSV file of published scores; each task, algorithm and step may appear once."""
+    columns = tuple(field.name for field in fields(Published))
+    with path.open(newline="") as file:
+        reader = csv.DictReader(file)
+        if tuple(reader.fieldnames or ()) != columns:
+            remedy = f"its columns must be {', '.join(columns)}"
+            raise BadInputError("table", path.name, "of published scores", remedy)
+        found = [_read_score(line, f"{path.name}, line {reader.line_num}") for line in reader]
+    for key, count in Counter((s.task, s.algorithm, s.env_steps) for s in found).items():
+        if count > 1:
+            raise BadInputError("score", key, "given once", f"remove one from {path.name}")
+    return found
+
+
+def _read_score(line: dict[str, Any], where: str) -> Published:
+    try:
+        spread = float(line["spread"]) if line["spread"] else None
+        numbers = {"score": float(line["score"]), "spread": spread}
+        counts = {name: int(line[name]) for name in ("env_steps", "seeds")}
+        return Published(**{**line, **numbers, **counts})
+    except BadInputError as error:
+        raise BadInputError("line", list(line.values()), "valid", f"{where}: {error}") from None
+    except (TypeError, ValueError):
+        remedy = f"look at {where}"
+        raise BadInputError("line", list(line.values()), "seven fields", remedy) from None

@@ -19,6 +19,7 @@ from lff.stats.intervals import Interval
 Outcome = Literal[
     "confirmed", "refuted", "inconclusive at this scale", "no signal", "incomplete table"
 ]
+INCONCLUSIVE: Outcome = "inconclusive at this scale"
 FEWEST_SEEDS = 5
 
 
@@ -32,7 +33,6 @@ class Verdict:
     """A line for each task, or more to read beside ``because``."""
 
     def __str__(self) -> str:
-        """Write outcome and reason on one line."""
         return f"{self.outcome} ({self.because})"
 
 
@@ -43,7 +43,7 @@ def no_verdict(done: int, planned: int) -> Verdict:
 
 def judge_better(gain: Interval, *, of: str) -> Verdict:
     """Judge "A beats B" by the interval of A's gain over B; ``of`` says what was measured."""
-    return _judge_bounds(gain, low=0.0, high=math.inf, because=f"{of}: {gain}")
+    return _decide(f"{of}: {gain}", gain.pairs, holds=gain.low > 0, fails=gain.high < 0)
 
 
 def judge_bounds(
@@ -52,31 +52,17 @@ def judge_bounds(
     """Judge "it is above (or below) this bound": the whole interval is, or none of it."""
     bounds = [f"> {above:g}"] * (above > -math.inf) + [f"< {below:g}"] * (below < math.inf)
     because = f"{of}: {value}, asked for {' and '.join(bounds)}"
-    return _judge_bounds(value, low=above, high=below, because=because)
-
-
-def _judge_bounds(value: Interval, *, low: float, high: float, because: str) -> Verdict:
-    if value.pairs < FEWEST_SEEDS:
-        reason = f"{because}; fewer than {FEWEST_SEEDS} seeds"
-        return Verdict("inconclusive at this scale", reason)
-    if low < value.low and value.high < high:
-        return Verdict("confirmed", because)
-    if value.high < low or high < value.low:
-        return Verdict("refuted", because)
-    return Verdict("inconclusive at this scale", because)
+    holds = above < value.low and value.high < below
+    fails = value.high < above or below < value.low
+    return _decide(because, value.pairs, holds=holds, fails=fails)
 
 
 def judge_equivalent(difference: Interval, *, margin: float, of: str) -> Verdict:
     """Judge "A is as good as B": the whole interval of the difference lies within ±margin."""
     because = f"{of}: {difference}, margin ±{margin:.3g}"
-    if difference.pairs < FEWEST_SEEDS:
-        reason = f"{because}; fewer than {FEWEST_SEEDS} seeds"
-        return Verdict("inconclusive at this scale", reason)
-    if -margin <= difference.low and difference.high <= margin:
-        return Verdict("confirmed", because)
-    if difference.low > margin or difference.high < -margin:
-        return Verdict("refuted", because)
-    return Verdict("inconclusive at this scale", because)
+    holds = -margin <= difference.low and difference.high <= margin
+    fails = difference.low > margin or difference.high < -margin
+    return _decide(because, difference.pairs, holds=holds, fails=fails)
 
 
 def judge_count(
@@ -87,11 +73,18 @@ def judge_count(
     ``seeds``: how many different seeds the cases are of, where that is fewer than the cases.
     """
     because = f"{what} in {holds} of {of}, asked for {share:.0%}"
-    if (of if seeds is None else seeds) < FEWEST_SEEDS:
-        reason = f"{because}; fewer than {FEWEST_SEEDS} seeds"
-        return Verdict("inconclusive at this scale", reason)
-    needed = math.ceil(share * of - 1e-9)  # 0.55 * 20 is above 11 in binary
-    return Verdict("confirmed" if holds >= needed else "refuted", because)
+    enough = holds >= _round_up(share * of)
+    return _decide(because, of if seeds is None else seeds, holds=enough, fails=not enough)
+
+
+def _decide(because: str, seeds: int, *, holds: bool, fails: bool) -> Verdict:
+    if seeds < FEWEST_SEEDS:
+        return Verdict(INCONCLUSIVE, f"{because}; fewer than {FEWEST_SEEDS} seeds")
+    return Verdict("confirmed" if holds else "refuted" if fails else INCONCLUSIVE, because)
+
+
+def _round_up(number: float) -> int:
+    return math.ceil(number - 1e-9)  # 0.55 * 20 is above 11 in binary
 
 
 def lacks_signal(arms: Sequence[float], random: Sequence[float]) -> bool:
@@ -107,28 +100,22 @@ def lacks_signal(arms: Sequence[float], random: Sequence[float]) -> bool:
     return all(abs(arm - center) <= 2 * spread for arm in arms)
 
 
-def _up(number: float) -> int:
-    """Return the next whole number; three quarters of eight are six, rounding or not."""
-    return math.ceil(number - 1e-9)
-
-
 def judge_tasks(verdicts: Mapping[str, Verdict], *, at_least: float | None = None) -> Verdict:
     """Judge "it holds on at least so many of these tasks" (all of them if not given).
 
-    A number below 1 is a share of the tasks.
-
-    Refuted when so many tasks refute it that the number cannot be reached; no signal when no task
-    has any; else inconclusive.
+    A number below 1 is a share of the tasks.  Refuted when so many tasks refute it that the number
+    cannot be reached; no signal when no task has any; else inconclusive.
     """
     lines = tuple(
         "; ".join((f"{task}: {verdict}", *verdict.details)) for task, verdict in verdicts.items()
     )
     if not verdicts:
-        return Verdict("inconclusive at this scale", "the table lacks rows for it")
+        return Verdict(INCONCLUSIVE, "the table lacks rows for it")
     outcomes = [verdict.outcome for verdict in verdicts.values()]
     count, total = outcomes.count, len(outcomes)
-    wanted = total if at_least is None else at_least if at_least >= 1 else _up(at_least * total)
-    outcome: Outcome = "inconclusive at this scale"
+    wanted = total if at_least is None else at_least
+    wanted = wanted if wanted >= 1 else _round_up(wanted * total)
+    outcome = INCONCLUSIVE
     if count("confirmed") >= wanted:
         outcome = "confirmed"
     elif total - count("refuted") < wanted <= total:

@@ -1,7 +1,8 @@
 """Files that are there whole or not at all, after a crash of the program or of the machine.
 
 The order is what makes it so: data to a temporary file in the same folder, fsync, read back,
-rename, fsync of the folder.
+rename, fsync of the folder.  They hold JSON, or arrays as safetensors: exact bits, and nothing that
+could execute.
 """
 
 import contextlib
@@ -11,14 +12,30 @@ import math
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load as _load
+from safetensors.numpy import save as _save
 
 from lff.core.errors import BadInputError, BadTypeError, CorruptError, StorageError
 
 TEMPORARY = ".tmp-lff"
 """Suffix of temporary files."""
+LARGEST = 64 * 2**20
+"""Bytes of JSON; nothing of ours comes near, so that a larger file is not ours."""
+LARGEST_HEADER = 100_000_000
+"""Bytes, as in the format's own reader."""
+DTYPES = tuple(
+    np.dtype(name)
+    for name in (
+        *("bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64", "complex64"),
+    )
+)
 
 _REMEDIES = {
     errno.ENOSPC: ("the disk is full", "free some space and start again"),
@@ -114,27 +131,24 @@ def sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def remove_temporaries(folder: Path) -> int:
-    """Delete what a killed process left half-written; only the holder of the lock may call it."""
-    stale = [*folder.glob(f".*{TEMPORARY}")]
-    for path in stale:
+def remove(paths: Iterable[Path]) -> None:
+    """Delete files; those that are gone already do not matter."""
+    for path in paths:
         with reported("remove", path):
             path.unlink(missing_ok=True)
-    return len(stale)
 
 
-LARGEST = 64 * 2**20
-"""Bytes; nothing of ours comes near, so that a larger file is not ours."""
+def remove_temporaries(folder: Path) -> None:
+    """Delete what a killed process left half-written; only the holder of the lock may call it."""
+    remove([*folder.glob(f".*{TEMPORARY}")])
 
 
 def dumps(name: str, data: Any, *, indent: int | None = None) -> bytes:
     """Return the one text of this data, or raise an error that names the part that is not JSON."""
     _check(name, data)
     separators = (",", ":") if indent is None else (",", ": ")
-    text = json.dumps(
-        data, sort_keys=True, allow_nan=False, indent=indent, separators=separators, default=dict
-    )
-    return text.encode() + b"\n"
+    style: dict[str, Any] = {"indent": indent, "separators": separators, "default": dict}
+    return json.dumps(data, sort_keys=True, allow_nan=False, **style).encode() + b"\n"
 
 
 def read_json(path: Path, *, limit: int = LARGEST) -> dict[str, Any]:
@@ -190,3 +204,33 @@ def _check(name: str, data: Any) -> None:
             raise BadInputError(name, data, "finite (JSON lacks NaN)", "use None")
     elif not (data is None or isinstance(data, str | int)):
         raise BadTypeError(name, data, "plain JSON data", "store arrays as tensors")
+
+
+def encode(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Return the file's bytes: sorted by alignment and name, so equal arrays give equal bytes."""
+    return bytes(_save({name: _storable(name, array) for name, array in arrays.items()}))
+
+
+def decode(data: bytes, path: object) -> dict[str, np.ndarray]:
+    """Return the arrays of a file's bytes, writable; raise an error that names the file."""
+    header = int.from_bytes(data[:8], "little")
+    if len(data) < 8 or header > min(LARGEST_HEADER, len(data) - 8):
+        raise CorruptError(f"{path} is not a safetensors file; restore or remove it")
+    try:
+        return dict(_load(data))
+    except (SafetensorError, AssertionError, LookupError, ValueError, TypeError, RuntimeError) as e:
+        why = " ".join(str(e).split())[:80]
+        raise CorruptError(
+            f"{path} is not a safetensors file ({why}); restore or remove it"
+        ) from None
+
+
+def _storable(name: str, array: np.ndarray) -> np.ndarray:
+    if not isinstance(name, str):
+        raise BadTypeError("an array's name", name, "a string", "use str(name)")
+    if not isinstance(array, np.ndarray | np.generic):
+        raise BadTypeError(name, array, "a numpy array", "put plain values in meta")
+    if array.dtype.newbyteorder("=") not in DTYPES:
+        kinds = "an array of numbers or bools, of a storable dtype"
+        raise BadTypeError(name, array.dtype, kinds, "convert it, say with astype")
+    return np.asarray(array, order="C")  # keeps an array without axes as it is

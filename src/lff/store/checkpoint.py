@@ -15,13 +15,22 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lff.core.errors import BadInputError, CorruptError, StorageError
-from lff.store.arrays import decode, encode
-from lff.store.atomic import dumps, loads, read_bytes, read_json, reported, sync_folder, write_new
+from lff.store.atomic import (
+    decode,
+    dumps,
+    encode,
+    loads,
+    read_bytes,
+    read_json,
+    reported,
+    sync_folder,
+    write_new,
+)
 
 CHECKPOINTS = "checkpoints"
 LAYOUT = 2
@@ -47,11 +56,9 @@ class Checkpoint:
     """Newer checkpoints that were damaged, one line each."""
 
 
-@dataclasses.dataclass(frozen=True)
-class _Manifest:
+class _Manifest(NamedTuple):
     step: int
-    files: dict[str, tuple[int, str]]
-    """Size and SHA-256 by name."""
+    files: dict[str, tuple[int, str]]  # size and SHA-256 by name
 
 
 def save(
@@ -150,25 +157,18 @@ def kept_metas(folder: Path) -> Iterator[dict[str, Any]]:
 def final_step(folder: Path) -> int | None:
     """Return the step of ``checkpoints/final/`` if that is the newest checkpoint, else None."""
     newest = next(iter(_newest_first(Path(folder) / CHECKPOINTS)), None)
-    if newest is None or newest.name != "final":
-        return None
-    try:
-        return _read_manifest(newest).step
-    except StorageError:
-        return None
+    return _stored_step(newest) if newest is not None and newest.name == "final" else None
 
 
 def reopen(folder: Path) -> None:
     """Make the final checkpoint an ordinary one, so that a finished run can go on."""
     final = Path(folder) / CHECKPOINTS / "final"
-    try:
-        step = _read_manifest(final).step
-    except StorageError:
-        return  # none, or a damaged one that load_latest will name
-    target = final.with_name(f"step-{step:09d}")
-    with reported("rename", final):
-        _publish(final, target)
-    _remove(target.with_name(target.name + OLD))
+    step = _stored_step(final)
+    if step is not None:  # else there is none, or a damaged one that load_latest will name
+        target = final.with_name(f"step-{step:09d}")
+        with reported("rename", final):
+            _publish(final, target)
+        _remove(target.with_name(target.name + OLD))
 
 
 def adopt(folder: Path) -> None:
@@ -249,12 +249,15 @@ def _newest_first(home: Path) -> list[Path]:
 def _step(path: Path) -> int:
     """Return the step a name stands for; a final one that cannot say comes first, and is seen."""
     match = _NAME.fullmatch(path.name)
-    if match and match["step"]:
-        return int(match["step"])
+    step = int(match["step"]) if match and match["step"] else _stored_step(path)
+    return _LARGEST_STEP + 1 if step is None else step
+
+
+def _stored_step(path: Path) -> int | None:
     try:
         return _read_manifest(path).step
     except StorageError:
-        return _LARGEST_STEP + 1
+        return None
 
 
 def _is_good(path: Path) -> bool:
@@ -284,13 +287,12 @@ def check_layout(path: Path, layout: object) -> None:
     lff.core.errors.StorageError: runs/old was written by lff 0.1; version 0.1 reads it: \
 pip install 'learned-fourier-features==0.1.*'
     """
-    if layout == LAYOUT:
-        return
     if layout == 1:
         remedy = "version 0.1 reads it: pip install 'learned-fourier-features==0.1.*'"
         raise StorageError(f"{path} was written by lff 0.1; {remedy}")
-    found = str(layout)[:20]
-    raise CorruptError(f"{path} has layout {found!r}; this version of lff reads layout {LAYOUT}")
+    if layout != LAYOUT:
+        found = repr(str(layout)[:20])
+        raise CorruptError(f"{path} has layout {found}; this version of lff reads layout {LAYOUT}")
 
 
 def _read_manifest(path: Path) -> _Manifest:

@@ -13,7 +13,6 @@ from lff.core.errors import BadInputError, BadTypeError, CorruptError
 from lff.store.atomic import read_bytes, reported, sync_folder, write_all, write_bytes
 
 STEP = "env_step"
-_BLOCK = 2**20
 
 
 class MetricsFile:
@@ -83,10 +82,8 @@ class MetricsFile:
                 lost = f"{self.path} has {self._bytes} bytes, its checkpoint counts {size}"
                 raise CorruptError(f"{lost}; restore it from a backup")
             if self._whole_rows(size) != (size, rows):
-                raise CorruptError(
-                    f"{self.path} has not {rows} rows in its first {size} bytes; "
-                    "restore it from a backup"
-                )
+                lost = f"{self.path} has not {rows} rows in its first {size} bytes"
+                raise CorruptError(f"{lost}; restore it from a backup")
             os.ftruncate(self._descriptor, size)
             os.fsync(self._descriptor)
         self._bytes, self._rows = size, rows
@@ -100,16 +97,8 @@ class MetricsFile:
 
     def _whole_rows(self, size: int) -> tuple[int, int]:
         """Return where the last whole row within ``size`` bytes ends, and the number of rows."""
-        end = rows = start = 0
-        while start < size:
-            block = os.pread(self._descriptor, min(_BLOCK, size - start), start)
-            if not block:
-                break
-            rows += block.count(b"\n")
-            if b"\n" in block:
-                end = start + block.rindex(b"\n") + 1
-            start += len(block)
-        return end, rows
+        data = os.pread(self._descriptor, size, 0)
+        return data.rfind(b"\n") + 1, data.count(b"\n")
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -121,9 +110,8 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict):
-            raise CorruptError(
-                f"{path}, line {number} is not a row of metrics; restore or remove it"
-            )
+            place = f"{path}, line {number}"
+            raise CorruptError(f"{place} is not a row of metrics; restore or remove it")
         yield row
 
 
@@ -133,8 +121,7 @@ def rows_to_csv(rows: list[dict[str, Any]], path: Path) -> None:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([STEP, *map(_inert, names)])
-    for row in rows:
-        writer.writerow([_cell(row.get(name)) for name in (STEP, *names)])
+    writer.writerows([_cell(row.get(name)) for name in (STEP, *names)] for row in rows)
     write_bytes(Path(path), text.getvalue().encode())
 
 
@@ -161,13 +148,9 @@ def _plain(name: object, value: Any) -> Any:
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, float):
-        return repr(value)
     if isinstance(value, str):
         return _inert(value)
-    if isinstance(value, bool | list | dict):
-        return json.dumps(value, sort_keys=True)
-    return "" if value is None else value
+    return json.dumps(value, sort_keys=True) if isinstance(value, bool | list | dict) else value
 
 
 def _inert(text: str) -> str:

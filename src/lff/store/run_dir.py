@@ -4,7 +4,7 @@ import contextlib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from lff.store.atomic import (
     loads,
     read_bytes,
     read_json,
+    remove,
     remove_temporaries,
     reported,
     sync_folder,
@@ -55,8 +56,7 @@ class RunDir:
         self.evaluations = self.path / "evaluations"
         self.reference_file = self.evaluations / "reference.json"
         self.sheet_file = self.path / "contact_sheet.png"
-        self._open: dict[str, MetricsFile] = {}
-        self._segments: SegmentStore | None = None
+        self._open: dict[str, Any] = {}
 
     @property
     def status(self) -> Status:
@@ -85,19 +85,17 @@ class RunDir:
     @property
     def metrics(self) -> MetricsFile:
         """The open metrics file; only within :meth:`start`."""
-        return self._opened("metrics")
+        return cast(MetricsFile, self._opened("metrics"))
 
     @property
     def timing(self) -> MetricsFile:
         """The open file for what depends on clock and machine; only within :meth:`start`."""
-        return self._opened("timing")
+        return cast(MetricsFile, self._opened("timing"))
 
     @property
     def segments(self) -> SegmentStore:
         """The replay's segments; only within :meth:`start`."""
-        if self._segments is None:
-            raise self._not_started()
-        return self._segments
+        return cast(SegmentStore, self._opened("segments"))
 
     @contextlib.contextmanager
     def start(
@@ -118,7 +116,7 @@ class RunDir:
             BadInputError: the folder holds another run, or something else.
             StorageError: the disk refused.
         """
-        text = configs.to_json(config).encode() + b"\n"
+        text = _text(config)
         self._refuse_strangers()  # before anything is written
         with reported("create", self.path):
             self.path.mkdir(parents=True, exist_ok=True)
@@ -126,10 +124,11 @@ class RunDir:
             self._refuse_strangers()
             self._refuse_other_config(config, text, may_differ)
             self._lay_out(text, info)
+            stack.callback(self._open.clear)
             for name, path in (("metrics", self.metrics_file), ("timing", self.timing_file)):
                 self._open[name] = MetricsFile(path)
-                stack.callback(self._close, name)
-            self._segments = SegmentStore(self.replay)
+                stack.callback(self._open[name].close)
+            self._open["segments"] = SegmentStore(self.replay)
             yield self
 
     def resume(self) -> Checkpoint | None:
@@ -144,9 +143,8 @@ class RunDir:
         for name in ("metrics", "timing"):
             position = positions.get(name) if found else _START
             if not isinstance(position, Mapping):
-                raise CorruptError(
-                    f"{found and found.path} lacks {name}'s position; it is not ours"
-                )
+                where = found and found.path
+                raise CorruptError(f"{where} lacks {name}'s position; it is not ours")
             self._opened(name).truncate(position)
         if found and not found.passed_over:  # a damaged one stays until it is written again
             checkpoints.prune(self.path, found.step)
@@ -154,7 +152,9 @@ class RunDir:
         self.segments.rewind(refs, protected=self._in_use())
         if refs:
             self.drop_replay_before(min(refs, key=lambda ref: ref.segment))
-        self._remove_evaluations(after=found.step if found else -1)
+        last = found.step if found else -1
+        evaluations = [p for p in self.evaluations.glob("*.json") if p.stem.isdecimal()]
+        remove(path for path in evaluations if int(path.stem) > last)
         if self.status == "finished":
             self.write_csv()
         return found
@@ -203,12 +203,6 @@ class RunDir:
         pairs = {name: (then.get(name), versions.get(name)) for name in names}
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
-    def _remove_evaluations(self, *, after: int) -> None:
-        for path in self.evaluations.glob("*.json"):
-            if path.stem.isdecimal() and int(path.stem) > after:
-                with reported("remove", path):
-                    path.unlink(missing_ok=True)
-
     def _check_replay(self, checkpoint: Checkpoint) -> None:
         for _ in self.segments.each(find_refs(checkpoint.meta)):
             pass
@@ -225,11 +219,12 @@ class RunDir:
         if self.config_file.exists() or not self.path.is_dir():
             return
         with reported("read", self.path):
-            found = {path.name for path in self.path.iterdir() if not _is_scaffold(path)}
+            names = {path.name for path in self.path.iterdir() if path.suffix != TEMPORARY}
+        found = names - {LOCK, HOLDER, CHECKPOINTS, "replay", "evaluations"}
         own = {self.info_file.name, self.metrics_file.name, self.timing_file.name}
         if found - own or any(self.path.glob(f"{CHECKPOINTS}/*")):
-            names = ", ".join(sorted(found)[:3]) or CHECKPOINTS
-            constraint = f"empty or a run (here are {names} and no {self.config_file.name})"
+            listed = ", ".join(sorted(found)[:3]) or CHECKPOINTS
+            constraint = f"empty or a run (here are {listed} and no {self.config_file.name})"
             raise BadInputError("dir", str(self.path), constraint, "use another --dir")
 
     def _refuse_other_config(self, config: Any, text: bytes, may_differ: Collection[str]) -> None:
@@ -239,20 +234,16 @@ class RunDir:
         stored = read_bytes(self.config_file)
         if stored == text:
             return
-        stored = _completed(config, stored)
-        there = flat(loads(stored, self.config_file))
-        here = flat(loads(text, self.config_file))
+        with contextlib.suppress(ValueError, TypeError):  # else compared as it stands
+            stored = _text(configs.from_json(type(config), stored.decode()))  # with newer fields
+        there, here = (flat(loads(data, self.config_file)) for data in (stored, text))
         names = sorted(n for n in {*there, *here} if there.get(n) != here.get(n))
         other = [n for n in names if n not in may_differ]
         if other:
             list_ = ", ".join(f"{n} ({there.get(n)} there, {here.get(n)} here)" for n in other[:5])
             more = f" and {len(other) - 5} more" if len(other) > 5 else ""
-            raise BadInputError(
-                "dir",
-                str(self.path),
-                f"of a run of the same config: it differs in {list_}{more}",
-                "use another --dir",
-            )
+            constraint = f"of a run of the same config: it differs in {list_}{more}"
+            raise BadInputError("dir", str(self.path), constraint, "use another --dir")
         if names:
             checkpoints.reopen(self.path)
         write_bytes(self.config_file, text)
@@ -272,17 +263,10 @@ class RunDir:
             write_bytes(self.config_file, text)
             sync_folder(self.path.parent)
 
-    def _opened(self, name: str) -> MetricsFile:
+    def _opened(self, name: str) -> Any:
         if name not in self._open:
-            raise self._not_started()
+            raise RunError(f"{self.path} is not open for writing; use `with run.start(...)`")
         return self._open[name]
-
-    def _close(self, name: str) -> None:
-        self._open.pop(name).close()
-        self._segments = None
-
-    def _not_started(self) -> RunError:
-        return RunError(f"{self.path} is not open for writing; use `with run.start(...)`")
 
 
 def find_run(path: Path | str) -> RunDir:
@@ -293,30 +277,16 @@ def find_run(path: Path | str) -> RunDir:
     return run
 
 
-def _is_scaffold(path: Path) -> bool:
-    """True for what a start makes before it writes the config."""
-    names = {LOCK, HOLDER, CHECKPOINTS, "replay", "evaluations"}
-    return path.name in names or path.name.endswith(TEMPORARY)
-
-
-def _completed(config: Any, stored: bytes) -> bytes:
-    """Return a stored config with the fields that are newer than it, at their defaults."""
-    try:
-        return configs.to_json(configs.from_json(type(config), stored.decode())).encode() + b"\n"
-    except (ValueError, TypeError):  # of another kind, or not whole: compared as it stands
-        return stored
+def _text(config: Any) -> bytes:
+    return configs.to_json(config).encode() + b"\n"
 
 
 def _without_secrets(info: Mapping[str, Any]) -> dict[str, Any]:
     command = info.get("command")
-    if isinstance(command, Sequence) and not isinstance(command, str):
-        return {**info, "command": _redact([str(word) for word in command])}
-    return dict(info)
-
-
-def _redact(command: list[str]) -> list[str]:
+    if not isinstance(command, Sequence) or isinstance(command, str):
+        return dict(info)
     shown, hide = [], False
-    for word in command:
+    for word in map(str, command):
         option, equals, _ = word.partition("=")
         secret = bool(_SECRET.search(option)) and (word.startswith("-") or bool(equals))
         if hide and not word.startswith("-"):
@@ -324,4 +294,4 @@ def _redact(command: list[str]) -> list[str]:
         else:
             shown.append(f"{option}=***" if secret and equals else word)
         hide = secret and not equals
-    return shown
+    return {**info, "command": shown}

@@ -14,9 +14,11 @@ from typing import Any, Self
 import numpy as np
 
 from lff.core.errors import BadInputError, CorruptError
-from lff.store.arrays import decode, encode
 from lff.store.atomic import (
+    decode,
+    encode,
     read_bytes,
+    remove,
     remove_temporaries,
     reported,
     sync_folder,
@@ -55,11 +57,8 @@ def find_refs(meta: Any) -> Iterator[SegmentRef]:
     """Yield every reference in a checkpoint's meta, wherever the caller put it."""
     if _is_ref(meta):
         yield SegmentRef.from_json(meta)
-    elif isinstance(meta, Mapping):
-        for value in meta.values():
-            yield from find_refs(value)
-    elif isinstance(meta, list | tuple):
-        for value in meta:
+    elif isinstance(meta, Mapping | list | tuple):
+        for value in meta.values() if isinstance(meta, Mapping) else meta:
             yield from find_refs(value)
 
 
@@ -102,10 +101,14 @@ class SegmentStore:
         for ref, arrays in zip(refs, self.each(refs), strict=True):
             if not joined:  # room for all at once: a replay may be half of the memory
                 joined = {k: np.empty((total, *a.shape[1:]), a.dtype) for k, a in arrays.items()}
-            for name, whole in joined.items():
-                whole[start : start + ref.count] = self._like(arrays, name, whole, ref)
             if arrays.keys() != joined.keys():
                 raise CorruptError(f"{self.folder / ref.name} has other arrays than the first")
+            for name, whole in joined.items():
+                array = arrays[name]
+                if (array.dtype, array.shape[1:]) != (whole.dtype, whole.shape[1:]):
+                    where = self.folder / ref.name
+                    raise CorruptError(f"{where}: {name} is not like that of the first")
+                whole[start : start + ref.count] = array
             start += ref.count
         return joined
 
@@ -142,10 +145,7 @@ class SegmentStore:
 
     def _remove(self, numbers: set[int], protected: Iterable[SegmentRef]) -> int:
         doomed = numbers - {ref.segment for ref in protected}
-        for number, path in self._files():
-            if number in doomed:
-                with reported("remove", path):
-                    path.unlink(missing_ok=True)
+        remove(path for number, path in self._files() if number in doomed)
         if doomed:
             sync_folder(self.folder)
         return len(doomed)
@@ -154,14 +154,6 @@ class SegmentStore:
         with reported("read", self.folder):
             matches = [(_NAME.fullmatch(path.name), path) for path in self.folder.iterdir()]
         return sorted((int(match[1]), path) for match, path in matches if match)
-
-    def _like(
-        self, arrays: dict[str, np.ndarray], name: str, whole: np.ndarray, ref: SegmentRef
-    ) -> np.ndarray:
-        array = arrays.get(name)
-        if array is None or array.dtype != whole.dtype or array.shape[1:] != whole.shape[1:]:
-            raise CorruptError(f"{self.folder / ref.name}: {name} is not like that of the first")
-        return array
 
 
 def _is_ref(data: Any) -> bool:

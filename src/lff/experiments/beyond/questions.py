@@ -15,8 +15,7 @@ from lff.experiments.measured import (
 )
 from lff.experiments.spec import Arm, Experiment, Panel, ScaleName, baseline, ours, rival
 from lff.stats.kinds import AsGood, Better
-from lff.stats.metrics import Metric
-from lff.stats.variants import Role
+from lff.stats.metrics import Metric, Role
 
 CHEETAH, WALKER = "dmc/cheetah-run", "dmc/walker-run"
 GRID = Training(laptop=(CHEETAH, WALKER))

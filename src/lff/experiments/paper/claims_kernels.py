@@ -4,9 +4,8 @@ from typing import Any
 
 from lff.experiments.paper.lemmas import lazy_job
 from lff.experiments.spec import Each, Experiment, Panel, ScaleName, baseline, ours
-from lff.stats.kinds import InSeeds
+from lff.stats.kinds import InSeeds, SlopeIs
 from lff.stats.metrics import Metric
-from lff.stats.power_law import SlopeIs
 
 LIMITS = {f"{n} hidden layers, infinite": baseline(hidden=n) for n in (2, 3)}
 FINITE = "3 hidden layers of 1024"

@@ -6,8 +6,7 @@ from lff.experiments.grids import Training
 from lff.experiments.measured import RETURN
 from lff.experiments.spec import Arm, Experiment, Panel, ScaleName, ours
 from lff.stats.kinds import AsGood, Better
-from lff.stats.metrics import Metric
-from lff.stats.variants import Role
+from lff.stats.metrics import Metric, Role
 
 RATES = (1e-4, 3e-4, 1e-3)
 NETS: dict[str, tuple[Role, str]] = {"MLP": ("baseline", "mlp"), "LFF": ("ours", "lff")}

@@ -3,9 +3,8 @@
 from typing import Any
 
 from lff.experiments.spec import Each, Experiment, Panel, ScaleName, baseline, ours
-from lff.stats.kinds import InSeeds, Monotone
+from lff.stats.kinds import InSeeds, Monotone, SlopeIs
 from lff.stats.metrics import Metric
-from lff.stats.power_law import SlopeIs
 
 SIGMAS = (0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 NETWORKS, NEEDED = "networks, m = 1024", "σ needed"

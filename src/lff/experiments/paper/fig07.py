@@ -4,7 +4,7 @@ from lff.experiments.grids import Training
 from lff.experiments.measured import Q_VALUES, RETURN
 from lff.experiments.spec import Arm, Claim, Experiment, Panel, ScaleName
 from lff.stats.kinds import Better, Point, Slope
-from lff.stats.variants import Role
+from lff.stats.metrics import Role
 
 NETS: dict[str, tuple[Role, str]] = {
     "MLP": ("baseline", "mlp"),

@@ -3,8 +3,7 @@
 from lff.experiments.grids import Training
 from lff.experiments.measured import RETURN
 from lff.experiments.spec import Experiment, Panel, baseline, ours
-from lff.stats.gains import LargerGain
-from lff.stats.kinds import AsGood, Better
+from lff.stats.kinds import AsGood, Better, LargerGain
 from lff.stats.metrics import Metric
 
 CHEETAH, HOPPER, WALKER, HUMANOID = (

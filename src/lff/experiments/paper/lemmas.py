@@ -3,9 +3,8 @@
 from typing import Any
 
 from lff.experiments.spec import Each, Experiment, Panel, ScaleName, baseline, ours, rival
-from lff.stats.kinds import InSeeds
+from lff.stats.kinds import InSeeds, SlopeIs
 from lff.stats.metrics import Metric
-from lff.stats.power_law import SlopeIs
 
 HALF, FULL, NET = "m/2 rows", "m rows", "two-layer network"
 FITS = {

@@ -6,8 +6,8 @@ browser compares it; ``draw.js`` draws, ``page.js`` connects the two to the cont
 
 import json
 from importlib import resources
+from typing import Any
 
-from lff.report.explorer.tour import TOUR
 from lff.report.html import render
 
 SCRIPTS = ("kernel.js", "draw.js", "page.js")
@@ -25,8 +25,14 @@ def explorer_page() -> str:
         title="lff: what will the network learn first?",
         css=_part("explorer.css"),
         script=script,
-        tour=[(stop.title, stop.text, json.dumps(stop.state)) for stop in TOUR],
+        tour=[(stop["title"], stop["text"], json.dumps(stop["state"])) for stop in read_tour()],
     )
+
+
+def read_tour() -> list[dict[str, Any]]:
+    """Return settings that show the paper's idea and its limits: title, text, controls' state."""
+    stops: list[dict[str, Any]] = json.loads(_part("tour.json"))
+    return stops
 
 
 def _part(name: str) -> str:

@@ -1,4 +1,4 @@
-// Pictures as SVG, in pixels of the screen so that their words can be read on a phone too.
+// Figures as SVG, in pixels of the screen so that their words can be read on a phone too.
 
 const SVG = "http://www.w3.org/2000/svg";
 const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };

@@ -1,0 +1,232 @@
+"""Drawing on one axis: curves with bands, bars, histograms, published scores, surfaces."""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lff.report.style import PUBLISHED, variant_colors
+from lff.stats import Curves, Metric, Published, Row, stratified_bootstrap, t_interval
+
+FEW = 3
+"""A curve of no more points than this shows them."""
+FEWEST = 3
+"""Runs from which on there is a 95 % band: Student's of two runs is 18 standard errors wide."""
+LOGARITHMIC = ("train/q_max", "train/critic_loss", "_B_std", "_B_norm")
+"""Ends of the names of metrics that are drawn on a logarithmic scale."""
+MARKERS = "osD^v"
+BAR = 0.12
+"""The share of a figure that its colour bar takes."""
+TITLE = 0.22
+"""The share of a tile that its title takes, two lines at most."""
+
+
+def draw_curves(
+    axis: Any,
+    rows: Sequence[Row],
+    *,
+    metric: str,
+    variants: Sequence[str] | None = None,
+    as_paper: bool = False,
+    colors: Mapping[str, str] | None = None,
+    log: bool = False,
+    legend: bool = True,
+) -> None:
+    """Draw the mean of ``metric`` over the runs against steps, and a band around it.
+
+    The band is the mean's 95 % interval: Student's over the seeds of one task, as in the verdicts;
+    with several tasks the bootstrap that draws seeds within each.  ``as_paper``: one standard
+    error.  A run that diverged stays at its last finite value as long as its variant has others;
+    a cross on the upper edge is where it did.  On a ``log`` scale mean and band are of the
+    logarithms.  ``colors``: by variant; by its role if left out.
+    """
+    rows = [row for row in rows if row.metric == metric and not (log and row.value <= 0)]
+    names = list(variants or dict.fromkeys(row.variant for row in rows))
+    colors = colors or variant_colors(names)
+    banded = False
+    if log:
+        axis.set_yscale("log")
+    for name in names:
+        steps, scores = _scores(Curves(rows, metric=Metric(metric), variants=[name]), name)
+        scores = [np.log(table) for table in scores] if log else scores
+        mean = np.array([table.mean() for table in scores])
+        bands = np.array([_band(table, as_paper=as_paper) for table in scores]).reshape(-1, 2)
+        mean, bands = (np.exp(mean), np.exp(bands)) if log else (mean, bands)
+        color, marker = colors[name], "o" if len(steps) <= FEW else ""
+        axis.plot(steps, mean, color=color, label=name, marker=marker, markersize=4)
+        axis.fill_between(steps, *bands.T, color=color, alpha=0.2, linewidth=0)
+        banded = banded or bool((bands[:, 0] < bands[:, 1]).any())
+        lost = {row.step for row in rows if row.variant == name and not math.isfinite(row.value)}
+        if lost:
+            edge = {"transform": axis.get_xaxis_transform(), "clip_on": False}
+            axis.plot([*sorted(lost)], [0.985] * len(lost), "x", color=color, markersize=5, **edge)
+    axis.set_ylabel(metric)
+    if legend:
+        title = "mean, 95 % interval" if banded and not as_paper else None
+        axis.legend(frameon=False, fontsize=8, title=title, title_fontsize=8, alignment="left")
+
+
+def _scores(curves: Curves, name: str) -> tuple[list[int], list[NDArray[np.float64]]]:
+    """Return the steps and, for each, the values (run, task) of the tasks that are that far.
+
+    Tasks with unequal numbers of runs are cut to the fewest.
+    """
+    by_step: dict[int, dict[str, list[float]]] = {}
+    for task in curves.tasks:
+        for seed in curves.seeds(name, task):
+            for step, value in curves.carried(name, task, seed).items():
+                by_step.setdefault(step, {}).setdefault(task, []).append(value)
+    tables = [
+        np.array([*zip(*columns.values(), strict=False)]) for _, columns in sorted(by_step.items())
+    ]
+    return sorted(by_step), tables
+
+
+def _band(scores: NDArray[np.float64], *, as_paper: bool) -> tuple[float, float]:
+    runs, tasks = scores.shape
+    mean = float(scores.mean())
+    if as_paper:
+        error = float(scores.std(ddof=1)) / scores.size**0.5 if scores.size > 1 else 0.0
+        return mean - error, mean + error
+    if runs < FEWEST:
+        return mean, mean
+    if tasks == 1:
+        interval = t_interval(scores[:, 0].tolist())
+    else:
+        interval = stratified_bootstrap(scores, lambda x: float(x.mean()), resamples=500)
+    return interval.low, interval.high
+
+
+def center_and_band(
+    values: Sequence[float], *, as_paper: bool = False, log: bool = False
+) -> tuple[float, float, float]:
+    """Return the mean of the finite values of one task and its band, as the curves have them.
+
+    >>> center_and_band([0.0, 2.0], as_paper=True)
+    (1.0, 0.0, 2.0)
+    """
+    finite = [v for v in values if math.isfinite(v) and (v > 0 or not log)]
+    if not finite:
+        return math.nan, math.nan, math.nan
+    taken = np.array(finite)[:, None]
+    taken = np.log(taken) if log else taken
+    center, low, high = float(taken.mean()), *_band(taken, as_paper=as_paper)
+    return (math.exp(center), math.exp(low), math.exp(high)) if log else (center, low, high)
+
+
+def draw_bars(
+    axis: Any,
+    values: Mapping[str, Sequence[float]],
+    *,
+    colors: Mapping[str, str],
+    as_paper: bool = False,
+    log: bool = False,
+) -> None:
+    """Draw each variant's mean over seeds as a point with its band, and the seeds beside it."""
+    names = [*values]
+    if log:
+        axis.set_yscale("log")
+    for place, name in enumerate(names):
+        center, low, high = center_and_band(values[name], as_paper=as_paper, log=log)
+        color = colors[name]
+        seeds = [v for v in values[name] if math.isfinite(v)]
+        axis.plot([place + 0.18] * len(seeds), seeds, "o", color=color, markersize=3, alpha=0.45)
+        axis.plot([place, place], [low, high], color=color, linewidth=2)
+        axis.plot([place], [center], "s", color=color, markersize=6)
+    axis.set_xticks(range(len(names)), [""] * len(names))
+    axis.set_xlim(-0.6, len(names) - 0.4)
+
+
+def draw_histograms(
+    axis: Any,
+    counts: Mapping[str, Sequence[float]],
+    *,
+    colors: Mapping[str, str],
+    faint: bool = False,
+) -> None:
+    """Draw each variant's share of entries in equal bins from -4 to 4, as outlines."""
+    for name, found in counts.items():
+        share = np.asarray(found, dtype=np.float64)
+        share = share / max(share.sum(), 1e-300)
+        edges = np.linspace(-4, 4, len(share) + 1)
+        style = {"linestyle": (0, (1.0, 1.5))} if faint else {}
+        axis.stairs(share, edges, color=colors[name], linewidth=1.4, **style)
+
+
+def draw_published(axis: Any, scores: Sequence[Published], *, task: str, until: float) -> None:
+    """Draw what others have published on ``task`` (``dmc/cheetah-run`` or ``cheetah-run``).
+
+    One marker per score at its environment steps, with one standard deviation where it is known.
+    Of an algorithm whose first score is later than ``until``, our last step, a dotted line that
+    ends in its marker shows that first score, and its label says when it was reached.  They have a
+    legend of their own.
+    """
+    own = [score for score in scores if score.task == task.rpartition("/")[2]]
+    algorithms = dict.fromkeys(score.algorithm for score in own)
+    for name, marker in zip(algorithms, cycle(MARKERS), strict=False):
+        theirs = sorted((s for s in own if s.algorithm == name), key=lambda s: s.env_steps)
+        reached = [s for s in theirs if s.env_steps <= until]
+        style = {"color": PUBLISHED, "marker": marker, "markerfacecolor": "white", "markersize": 5}
+        if reached:
+            axis.errorbar(
+                [s.env_steps for s in reached],
+                [s.score for s in reached],
+                yerr=[s.spread or 0.0 for s in reached] if any(s.spread for s in reached) else None,
+                linestyle="none",
+                elinewidth=1,
+                capsize=2,
+                label=f"{name} (published)",
+                **style,
+            )
+        else:
+            label = f"{name} at {theirs[0].env_steps:,} (published)"
+            axis.axhline(theirs[0].score, color=PUBLISHED, linestyle=":", linewidth=1)
+            axis.plot([until], [theirs[0].score], linestyle=":", label=label, **style)
+    marks = zip(*axis.get_legend_handles_labels(), strict=True)
+    shown = [(mark, name) for mark, name in marks if name.endswith("(published)")]
+    if shown:
+        axis.legend(*zip(*shown, strict=True), frameon=False, fontsize=7, loc="best")
+
+
+def draw_tiles(axis: Any, grids: Mapping[str, ArrayLike]) -> tuple[float, float]:
+    """Draw named grids as tiles inside one axis, rows from top to bottom, with a colour bar.
+
+    One scale for all: from the 0.5 % to the 99.5 % point of all values, so that a single cell does
+    not take the colours of the others.  Cells without a value stay empty.  Returns the scale.
+    """
+    axis.set_axis_off()
+    values = {title: np.asarray(grid, dtype=np.float64) for title, grid in grids.items()}
+    rows, columns = tile_shape(len(values))
+    finite = np.concatenate([grid[np.isfinite(grid)] for grid in values.values()])
+    low, high = np.percentile(finite, (0.5, 99.5)) if finite.size else (0.0, 1.0)
+    width, height = (1 - BAR) / columns, 1 / rows
+    title = TITLE * (1.3 if any(", " in name for name in values) else 1)  # of two lines
+    image = None
+    for i, (name, grid) in enumerate(values.items()):
+        down, across = divmod(i, columns)
+        box = (across * width, 1 - (down + 1) * height, 0.95 * width, (1 - title) * height)
+        tile = axis.inset_axes(box)
+        image = tile.imshow(
+            grid, cmap="viridis", vmin=low, vmax=high, aspect="equal", interpolation="none"
+        )
+        tile.set(xticks=[], yticks=[])
+        tile.set_anchor("N")
+        tile.set_title(name.replace(", ", ",\n"), fontsize=6.5, pad=2, linespacing=0.95)
+    if image is not None:
+        bar = axis.figure.colorbar(image, cax=axis.inset_axes((1 - 0.6 * BAR, 0.1, 0.02, 0.75)))
+        bar.ax.tick_params(labelsize=7, length=2)
+        bar.outline.set_linewidth(0.5)
+    return float(low), float(high)
+
+
+def tile_shape(count: int) -> tuple[int, int]:
+    """Return rows and columns of so many tiles.
+
+    >>> [tile_shape(count) for count in (1, 3, 4, 5, 8, 9)]
+    [(1, 1), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)]
+    """
+    rows = -(-count // 4)
+    return rows, -(-count // max(rows, 1)) if rows < 3 else 4

@@ -26,9 +26,8 @@ class Run:
     info: dict[str, Any]
     """Command line, versions and seed of the first start."""
     rows: tuple[dict[str, Any], ...]
-    """The rows of the metrics file."""
+    """Of the metrics file."""
     timing: tuple[dict[str, Any], ...]
-    """The rows of the file for times."""
     evaluations: tuple[dict[str, Any], ...]
     """Each evaluation, episode by episode, in order of steps."""
     reference: dict[str, list[float | None]]

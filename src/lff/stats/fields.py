@@ -22,6 +22,7 @@ FIELDS = "fields.json"
 """The file in a job's folder; an experiment's is ``NAME.fields.json``."""
 LEVELS = 65_534
 MISSING = 65_535
+NAMES = ("metric", "name", "variant", "task")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +53,7 @@ def field(metric: str, values: ArrayLike, *, name: str = "") -> Field:
 
 def write_fields(path: Path, fields: Iterable[Field]) -> None:
     """Write fields to a JSON file; the same fields give the same bytes."""
-    entries = [_encode(one) for one in fields]
-    lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
+    lines = ",\n".join(json.dumps(_encode(one), ensure_ascii=False) for one in fields)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
@@ -89,16 +89,8 @@ def _encode(one: Field) -> dict[str, Any]:
     levels = np.clip(np.rint((np.nan_to_num(one.values, nan=low) - low) / unit), 0, LEVELS)
     codes = np.where(np.isfinite(one.values), levels, MISSING).astype("<u2")
     packed = base64.b64encode(zlib.compress(codes.tobytes(), 9)).decode()
-    return {
-        "metric": one.metric,
-        "name": one.name,
-        "variant": one.variant,
-        "task": one.task,
-        "shape": list(one.values.shape),
-        "low": low,
-        "high": high,
-        "cells": packed,
-    }
+    numbers = {"shape": list(one.values.shape), "low": low, "high": high, "cells": packed}
+    return {name: getattr(one, name) for name in NAMES} | numbers
 
 
 def _decode(entry: dict[str, Any]) -> Field:
@@ -110,5 +102,5 @@ def _decode(entry: dict[str, Any]) -> Field:
     values = low + codes * ((high - low) / LEVELS)
     if not high >= low:
         raise BadInputError("a field's values", (low, high), "from low to high", "write it again")
-    names = {key: str(entry[key]) for key in ("metric", "name", "variant", "task")}
+    names = {name: str(entry[name]) for name in NAMES}
     return Field(values=np.where(codes == MISSING, np.nan, values), **names)

@@ -227,7 +227,7 @@ class TanhFeatures(BasisLayer):
 class FFN(Front):
     """Front of :class:`FFNFeatures`, the rival's layer of Yang, Ajay and Agrawal (2022).
 
-    They explain the same gain the other way round (a critic that *under*fits high frequencies),
+    They explain the same gain the other way round (a critic that underfits high frequencies),
     without cosine and concatenation and with a bias: W_ij ~ N(0, (scale/d)²), b ~ U(-1, 1).
 
     >>> FFN(scale=0.001).build(3)

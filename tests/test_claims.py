@@ -18,7 +18,7 @@ HOSTS = {"sb3": "sb3", "sbx": "flax", "torchrl": "torchrl", "tianshou": "tiansho
 
 
 STUDIES = (
-    *("peer-sb3", "peer-sb3-ppo", "peer-sb3-td3", "cheetah-first"),
+    *("peer-sb3", "peer-sb3-ppo", "peer-sb3-td3", "peer-sb3-td3-long", "cheetah-first"),
     *(f"host-{host}" for host in HOSTS),
 )
 
@@ -92,18 +92,25 @@ def test_the_page_on_ppo_states_how_it_compares_with_sb3():
         assert line.endswith(f"| **{detail.split(': ')[1].split(' (')[0]}** |")
 
 
-def test_the_page_on_td3_states_how_it_compares_with_sb3():
-    result = load("peer-sb3-td3", "laptop", results=ROOT / "results")
+@pytest.mark.parametrize(
+    ("name", "task", "suffix"),
+    [
+        ("peer-sb3-td3", "Pendulum-v1", ""),
+        ("peer-sb3-td3-long", "Pendulum-v1, 30,000 steps", ", long"),
+    ],
+)
+def test_the_page_on_td3_states_how_it_compares_with_sb3(name, task, suffix):
+    result = load(name, "laptop", results=ROOT / "results")
     (verdict,) = result.verdicts.values()
-    numbers = re.search(r": (\S+ \[[^]]+\], n=5, margin ±\d+)", verdict.because)[1]
+    numbers = re.search(r": (\S+ \[[^]]+\], n=5, margin ±[\d.]+)", verdict.because)[1]
     page = (ROOT / "docs" / "td3.md").read_text().splitlines()
-    (line,) = (line for line in page if line.startswith("| Pendulum-v1 |"))
+    (line,) = (line for line in page if line.startswith(f"| {task} |"))
     assert line.endswith(f"| {numbers} | **{verdict.outcome}** |")
     for variant, title in (("lff", "ours"), ("sb3", "theirs")):
         rows = [r for r in result.table if r.variant == variant and r.metric == "return"]
         steps = sorted({row.step for row in rows if row.step})
         means = (np.mean([row.value for row in rows if row.step == step]) for step in steps)
-        assert f"| {title} | {' | '.join(f'{mean:.0f}' for mean in means)} |" in page
+        assert f"| {title}{suffix} | {' | '.join(f'{mean:.0f}' for mean in means)} |" in page
 
 
 @pytest.mark.parametrize(

@@ -1,37 +1,48 @@
 """Acting by native code for an agent that learns elsewhere: PPO's policy, one row or several."""
 
 import ctypes
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float32
-from torch import nn
+from torch import Tensor
 
+from lff.core.errors import BadInputError
 from lff.native.binding import checked, parameter_names
-from lff.native.build import Target, find_compiler, load
+from lff.native.build import Target, load
 from lff.native.shape import UnsupportedError, describe_policy
 
 
-def supports_policy(network: nn.Module, outputs: int) -> str | None:
-    """Return what keeps this network from acting natively, in a few words; None if nothing does."""
-    if find_compiler() is None:
-        return "there is no C++ compiler"
+def supports_policy(agent: Any) -> str | None:
+    """Return what keeps this agent from acting natively, in a few words; None if nothing does."""
+    if agent.actor.dropout is not None:
+        return "dropout in the actor"
     try:
-        describe_policy(network, outputs)
+        describe_policy(agent.networks["actor"], agent.spaces.action)
     except UnsupportedError as error:
         return str(error)
     return None
 
 
 class NativePolicy:
-    """The outputs of one network, computed from its own tensors, which are bound by address."""
+    """A Gaussian policy with one spread for all states, computed from the agent's own tensors.
 
-    def __init__(self, network: nn.Module, outputs: int, *, target: Target = "native") -> None:
+    They are bound by address: values may change, the tensors must stay the same.
+    """
+
+    def __init__(self, agent: Any, *, target: Target = "native") -> None:
         """Build the library, or take it from the cache, and bind the parameters."""
+        reason = supports_policy(agent)
+        if reason is not None:
+            remedy = "use --compile graph"
+            raise BadInputError("the agent", reason, "covered by native acting", remedy)
+        network, outputs = agent.networks["actor"], agent.spaces.action
         shape, header = describe_policy(network, outputs)
         self._library, self.origin = load(header, target, "policy.cpp")
         named = {**dict(network.named_parameters()), **dict(network.named_buffers())}
         self._tensors = [checked(named[name]) for name in parameter_names(shape)]
         self._sizes = shape.inputs, outputs
+        self._agent, self._log_std = agent, checked(agent.log_std).numpy()
         library = self._library
         library.lff_policy_new.restype = ctypes.c_void_p
         library.lff_policy_free.argtypes = [ctypes.c_void_p]
@@ -46,10 +57,22 @@ class NativePolicy:
         if handle is not None:
             self._library.lff_policy_free(handle)
 
-    def __call__(self, x: Float32[np.ndarray, "batch obs"]) -> Float32[np.ndarray, "batch out"]:
-        """Return the outputs of some rows; a row's do not depend on the others."""
+    def means(self, x: Float32[np.ndarray, "batch obs"]) -> Float32[np.ndarray, "batch act"]:
+        """Return the means of normalized observations; a row's do not depend on the others."""
         inputs, outputs = self._sizes
         rows = np.ascontiguousarray(x, dtype=np.float32).reshape(-1, inputs)
         out = np.empty((len(rows), outputs), np.float32)
         self._library.lff_policy_act(self._handle, rows.ctypes.data, out.ctypes.data, len(rows))
         return out
+
+    def sample(
+        self, x: Float32[np.ndarray, "batch obs"], noise: Float32[Tensor, "batch act"]
+    ) -> Float32[np.ndarray, "batch act"]:
+        """Return actions, not clipped, of normalized observations."""
+        action: np.ndarray = self.means(x) + np.exp(self._log_std) * noise.numpy()
+        return action
+
+    def act(self, obs: Float32[np.ndarray, " obs"]) -> Float32[np.ndarray, " act"]:
+        """Return the mean action of one observation of the environment, in [-1, 1]."""
+        action: np.ndarray = self.means(self._agent.normalize(obs[None]))[0].clip(-1.0, 1.0)
+        return action

@@ -21,10 +21,10 @@ from lff.algos.base import Agent
 from lff.core.errors import BadTypeError, InterruptedRunError, NonFiniteError
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs.base import Env, Reusable
-from lff.native.sac import NativeSAC
+from lff.native.build import Origin
 from lff.store import Checkpoint, RunDir
 from lff.training.diagnostics import first_bad_tensor
-from lff.training.evaluate import MakeEnv, evaluate, write_reference
+from lff.training.evaluate import Act, MakeEnv, evaluate, write_reference
 
 if TYPE_CHECKING:
     from lff.training.run import RunConfig
@@ -55,8 +55,10 @@ class Loop(ABC):
     agent: Agent
     progress: Progress
     run: RunDir
-    native: NativeSAC | None = None
-    """The agent's update and policy as native code, if the run is computed so."""
+    origin: Origin | None = None
+    """What the native code was made by, if the run is computed by it."""
+    _greedy: Act | None = None
+    """The mean action of one observation by native code."""
 
     def __init__(
         self,
@@ -103,6 +105,9 @@ class Loop(ABC):
             else:
                 self._restore_common(checkpoint)
                 self._restore(checkpoint)
+                key = run.info.get("computed", {}).get("key")
+                if self.origin is not None and key != self.origin.key:
+                    self._warn("built by another compiler or for another processor: bits differ")
             start, steps = clock(), self.progress.env_step
             while self.progress.env_step < self.config.steps:
                 before = self.progress.env_step
@@ -191,7 +196,7 @@ class Loop(ABC):
             episodes=self.config.schedule.eval_episodes,
             seed=self.config.seed,
             env_step=step,
-            act=None if self.native is None else self.native.act,
+            act=self._greedy,
         )
         self.seconds["evaluation"] += clock() - start
         metrics = result.metrics()

@@ -46,6 +46,8 @@ class OffPolicyLoop(Loop):
 
     agent: OffPolicyAgent
     progress: OffPolicyProgress
+    native: NativeSAC | None = None
+    """Update and policy as native code, if the run is computed so."""
 
     def __init__(
         self, config: "RunConfig", make_env: MakeEnv, *, watch: Watch | None = None
@@ -66,6 +68,7 @@ class OffPolicyLoop(Loop):
         compute = config.compute
         if compute.compile == "native":
             self.native = NativeSAC(agent, threads=compute.threads, target=compute.processor)
+            self.origin, self._greedy = self.native.origin, self.native.act
         elif compute.compile == "graph":
             self._update = compile_update(self.agent.update)
         self._obs: Obs = np.empty(0, np.float32)
@@ -201,11 +204,6 @@ class OffPolicyLoop(Loop):
         """Restore memory and environment."""
         arrays, progress = checkpoint.arrays, self.progress
         self.divergence.load_state(checkpoint.meta["divergence"])
-        before = self.run.info.get("computed", {}).get("key")
-        if self.native is not None and before != self.native.origin.key:
-            self._warn(
-                "built by another compiler or for another processor: bits will differ from before"
-            )
         refs = [SegmentRef.from_json(ref) for ref in progress.segments]
         stored, total = sum(ref.count for ref in refs), progress.stored
         self.memory.restore_parts(self.run.segments.each(refs), stored=stored, total=total)

@@ -16,6 +16,7 @@ from torch import Tensor
 from lff.algos.base import Minibatch, OnPolicy, OnPolicyAgent, Spaces
 from lff.data.rollout import Rollout
 from lff.envs.vector import Vector, VectorStep
+from lff.native.policy import NativePolicy
 from lff.store import Checkpoint
 from lff.training.compile import compile_update
 from lff.training.diagnostics import BATCH_SIZE, network_metrics
@@ -67,8 +68,13 @@ class OnPolicyLoop(Loop):
         self.rollout = Rollout(rows, envs=count, obs_dim=envs.obs_dim, action_dim=envs.action_dim)
         self.progress = OnPolicyProgress(returns=[0.0] * count, lengths=[0] * count)
         self._update = self.agent.update
-        if config.compute.compile == "graph":
+        compute = config.compute
+        if compute.compile != "off":
             self._update = compile_update(self.agent.update)
+        self._policy = None
+        if compute.compile == "native":
+            self._policy = NativePolicy(agent, target=compute.processor)
+            self.origin, self._greedy = self._policy.origin, self._policy.act
         self._obs: NDArray[np.float32] = np.empty((count, envs.obs_dim), np.float32)
 
     @property
@@ -124,10 +130,13 @@ class OnPolicyLoop(Loop):
 
     def _choose(self, obs: NDArray[np.float32]) -> NDArray[np.float32]:
         agent = self.agent
-        with torch.inference_mode():
-            exploration = agent.explore(self.streams["exploration"], (len(obs),))
-            x = torch.from_numpy(obs).to(agent.device)
-            action: NDArray[np.float32] = agent.choose(x, exploration).cpu().numpy()
+        exploration = agent.explore(self.streams["exploration"], (len(obs),))
+        if self._policy is not None and exploration.noise is not None:
+            action = self._policy.sample(obs, exploration.noise)
+        else:
+            with torch.inference_mode():
+                x = torch.from_numpy(obs).to(agent.device)
+                action = agent.choose(x, exploration).cpu().numpy()
         if not np.isfinite(action).all():
             raise self._broken()
         return action

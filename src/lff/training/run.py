@@ -21,6 +21,7 @@ from lff.envs import Env, has_pixels, make
 from lff.envs.gym import Adapter
 from lff.envs.views import PixelView
 from lff.native.build import Target
+from lff.native.policy import supports_policy
 from lff.native.sac import supports
 from lff.store import RunDir
 from lff.training.compile import check_compiler, find_compiler
@@ -141,10 +142,14 @@ def native_gap(config: RunConfig) -> str | None:
         return "too short to amortize compilation"
     if config.compute.device != "cpu":
         return f"device {config.compute.device}"
-    if config.algo.tag != "sac":
-        return f"{config.algo.tag} has no native form"
-    agent = config.algo.build(Spaces((4,), 2))  # any sizes will do
-    return supports(agent, widest=WIDEST_NATIVE)
+    if has_pixels(config.env):
+        return "an encoder of images"
+    agent: Any = config.algo.build(Spaces((4,), 2))  # any sizes will do
+    if config.algo.learns_from == "replay":
+        return supports(agent, widest=WIDEST_NATIVE)
+    if not worth_compiling(config):
+        return "too short to amortize compilation"
+    return supports_policy(agent)
 
 
 def why_not_native(config: RunConfig) -> str | None:
@@ -187,7 +192,7 @@ def train(
             ``evaluations/reference.json``.
     """
     check_device(config.compute.device)
-    if config.compute.compile == "graph":
+    if config.compute.compile != "off":
         check_compiler()
     if reference_episodes < 0:
         raise BadInputError("reference_episodes", reference_episodes, ">= 0", "use 0 for none")
@@ -211,8 +216,8 @@ def train(
 
 def _origin(loop: Loop) -> dict[str, str]:
     """Return what the native code was made by, for comparison alone, or why there is none."""
-    if loop.native is not None:
-        return loop.native.origin.to_json()
+    if loop.origin is not None:
+        return loop.origin.to_json()
     return {"not_native": why_not_native(loop.config) or "as asked"}
 
 
@@ -229,9 +234,6 @@ def make_loop(
         remedy = "pip install 'learned-fourier-features[dmc]'"
         raise BadInputError("pillow", None, "installed, for the contact sheet", remedy)
     if config.algo.learns_from == "rollout":
-        if config.compute.compile == "native":
-            remedy = "use --compile graph"
-            raise BadInputError("compile", "native", "graph or off with rollouts", remedy)
         envs = make_vector(config, make_env, env_fn=env_fn, vector_fn=vector_fn)
         return OnPolicyLoop(config, make_env, envs, watch=watch)
     if vector_fn is not None:

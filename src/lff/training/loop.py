@@ -107,7 +107,9 @@ class Loop(ABC):
                 self._restore(checkpoint)
                 key = run.info.get("computed", {}).get("key")
                 if self.origin is not None and key != self.origin.key:
-                    self._warn("built by another compiler or for another processor: bits differ")
+                    self._warn(
+                        "built by another compiler or for another processor: bits will differ"
+                    )
             start, steps = clock(), self.progress.env_step
             while self.progress.env_step < self.config.steps:
                 before = self.progress.env_step

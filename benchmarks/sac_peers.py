@@ -59,7 +59,7 @@ def make_env(task: str) -> gymnasium.Env[Any, Any]:
     return env
 
 
-def run_lff(size: Size, start: Callable[..., Callable[[], None]], *, compiled: bool) -> None:
+def run_lff(size: Size, start: Callable[..., Callable[[], None]], *, how: Any) -> None:
     """Train as ``lff train`` does: checkpoints, metrics, finite checks and all."""
     from lff.algos import SACConfig
     from lff.nn import MLPTrunk, NetConfig
@@ -72,7 +72,7 @@ def run_lff(size: Size, start: Callable[..., Callable[[], None]], *, compiled: b
         algo=SACConfig(actor=net, critic=net, batch_size=size.batch, **rates),
         steps=1_000_000,
         schedule=Schedule(eval_every=1_000_000),  # the peers do not evaluate
-        compute=Compute(compile="graph" if compiled else "off", threads=size.threads),
+        compute=Compute(compile=how, threads=size.threads),
     )
     tick = start(ready_after=config.algo.warmup_steps + 50)
     with tempfile.TemporaryDirectory() as folder:
@@ -141,7 +141,7 @@ def run_child(arguments: argparse.Namespace) -> None:
         return turns(ready_after=ready_after, clock=CLOCKS[arguments.clock])
 
     if name == "lff":
-        run_lff(size, start, compiled=not arguments.eager)
+        run_lff(size, start, how=arguments.compile)
     elif name == "rltools":
         run_rltools(size, start)
     elif name in ("sb3", "sbx"):
@@ -162,7 +162,7 @@ def race(number: int, arguments: argparse.Namespace) -> dict[str, list[float]]:
     """Let all loops of one size take turns; return the rates of each, round by round."""
     threads = arguments.threads or SIZES[number].threads
     flags = ["--sizes", str(number), "--threads", str(threads), "--clock", arguments.clock]
-    flags += ["--eager"] if arguments.eager else []
+    flags += ["--compile", arguments.compile]
     contenders = []
     for name in ("lff", *arguments.peers):
         command = [__file__, "--child", name, *flags]
@@ -198,6 +198,7 @@ def main() -> None:
     result = {"ratios": ratios, "spread": spread, "steps_per_second": rates, "met": met}
     threads = {str(n): arguments.threads or SIZES[n].threads for n in arguments.sizes}
     how = {"threads": threads, "rounds": arguments.rounds, "clock": arguments.clock}
+    how["compile"] = arguments.compile
     print(json.dumps({**result, **how}))
 
 
@@ -210,7 +211,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=2.5, help="least length of a slice")
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=here)
     parser.add_argument("--clock", choices=tuple(CLOCKS), default="wall", help="what a rate is by")
-    parser.add_argument("--eager", action="store_true", help="ours uncompiled")
+    ways = ("native", "graph", "off")
+    parser.add_argument("--compile", choices=ways, default="native", help="how ours is computed")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     return parser.parse_args()
 

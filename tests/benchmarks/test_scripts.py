@@ -20,7 +20,7 @@ def run(script, *arguments):
 
 
 def test_peers_take_turns():
-    options = ("--sizes", "64", "--clock", "cpu", "--eager", "--peers", "sb3")
+    options = ("--sizes", "64", "--clock", "cpu", "--compile", "off", "--peers", "sb3")
     found = run("sac_peers", "--seconds", "0.1", *options)
     check_peers(found, {"sb3_64"}, ours="lff_64")
     assert found["threads"] == {"64": 1}

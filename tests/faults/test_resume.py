@@ -37,10 +37,10 @@ def start(folder, env, *, mode="eager", kill_at=-1):
     )
 
 
-def kill_and_resume(kills, *setups):
+def kill_and_resume(kills, *setups, how="off"):
     """A short form of what anyone can run: examples/kill_and_resume.py --kills 60."""
     command = [sys.executable, "examples/kill_and_resume.py", "--kills", str(kills)]
-    command += ["--setups", *setups]
+    command += ["--compile", how, "--setups", *setups]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
@@ -61,8 +61,9 @@ def test_a_killed_run_of_td3_goes_on_byte_for_byte():
 
 
 @pytest.mark.system
-def test_killed_at_random_moments_of_a_simulator():
-    kill_and_resume(4, "cheetah LFF", "hopper MLP, small replay")
+@pytest.mark.parametrize("how", ["off", "native"])
+def test_killed_at_random_moments_of_a_simulator(how):
+    kill_and_resume(4, "cheetah LFF", "hopper MLP, small replay", how=how)
 
 
 @pytest.mark.system

@@ -32,7 +32,11 @@ class Rule:
 
 
 class Adam:
-    """Moments and counters of a set of named parameters, and the step that moves them."""
+    """Moments and counters of a set of named parameters, and the step that moves them in place.
+
+    ``share`` is the factor of a schedule on every learning rate, one number that its owner changes
+    in place.
+    """
 
     def __init__(
         self,
@@ -42,19 +46,12 @@ class Adam:
         eps: float = EPS,
         share: Tensor | None = None,
     ) -> None:
-        """Start with zero moments; parameters are changed in place by :meth:`step`.
-
-        ``share`` is the factor of a schedule on every learning rate, one number that its owner
-        changes in place.
-        """
         self.parameters = dict(parameters)
         self.eps, self.share = eps, share
         self.rules = {name: rules[name] for name in self.parameters}
-        self.first = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
-        self.second = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
-        self.start = {
-            name: p.clone() for name, p in self.parameters.items() if self.rules[name].anchor
-        }
+        named = self.parameters.items()
+        self.first, self.second = ({n: torch.zeros_like(p) for n, p in named} for _ in range(2))
+        self.start = {n: p.clone() for n, p in named if self.rules[n].anchor}
         reference = next(iter(self.parameters.values()))
         self.count = torch.zeros((), dtype=torch.int64, device=reference.device)
         self.factors = {rule.beta1: reference.new_zeros(2) for rule in self.rules.values()}
@@ -107,6 +104,5 @@ class Adam:
         tensors = {"count": self.count}
         tensors |= {f"factors/{beta1:g}": value for beta1, value in self.factors.items()}
         for kind in ("first", "second", "start"):
-            for name, value in getattr(self, kind).items():
-                tensors[f"{kind}/{name}"] = value
+            tensors |= {f"{kind}/{name}": value for name, value in getattr(self, kind).items()}
         return tensors

@@ -19,7 +19,7 @@ from lff.experiments.jobs.kernels import (
     sphere,
     two_layer_kernel,
 )
-from lff.ntk import circle, circle_spectrum, empirical_ntk, fourier_ntk, relu_ntk
+from lff.ntk import circle, circle_spectrum, deep_ntk, empirical_ntk, fourier_ntk
 
 
 def rows_of(job):
@@ -86,7 +86,7 @@ def test_training_of_a_wide_network_follows_the_theory():
 def test_a_wide_finite_network_has_the_kernel_of_the_limit():
     x = circle(4)
     kernel = finite_kernel(x, (50_000,), generator())
-    torch.testing.assert_close(kernel, relu_ntk(x, hidden_layers=1).ntk, atol=0.04, rtol=0)
+    torch.testing.assert_close(kernel, deep_ntk(x, hidden_layers=1).ntk, atol=0.04, rtol=0)
 
 
 def test_waves_fit_circulant_matrices_alone():
@@ -116,7 +116,7 @@ def test_the_spectrum_of_appendix_numbers():
         (value,) = values(rows_of(DeepKernelJob(hidden=hidden, draws=1)), "tail eigenvalue")
         assert value == pytest.approx(tail, rel=0.01)
     x = circle(32)
-    whole = normalised(relu_ntk(x, hidden_layers=2).ntk)
+    whole = normalised(deep_ntk(x, hidden_layers=2).ntk)
     # frequencies 1 to 15 come twice; all eigenvalues together are the diagonal's mean
     assert (whole[0] + 2 * whole[1:-1].sum() + whole[-1]).item() == pytest.approx(1.0)
 

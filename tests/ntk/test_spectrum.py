@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lff.core.errors import BadInputError
-from lff.ntk import circle, circle_spectrum, fourier_ntk, frequency, predict, relu_ntk, spectrum
+from lff.ntk import circle, circle_spectrum, deep_ntk, fourier_ntk, frequency, predict, spectrum
 
 
 @given(n=st.integers(2, 64), seed=st.integers(0, 2**16))
@@ -33,7 +33,7 @@ def test_off_the_circle_kernels_are_not_circulant():
 
 
 def test_eigenvalues_of_both_ways_agree_on_the_circle():
-    kernel = relu_ntk(circle(33), hidden_layers=2).ntk
+    kernel = deep_ntk(circle(33), hidden_layers=2).ntk
     by_frequency = circle_spectrum(kernel).eigenvalues
     twice = torch.cat((by_frequency[:1], by_frequency[1:].repeat_interleave(2)))
     torch.testing.assert_close(spectrum(kernel).eigenvalues, twice.sort(descending=True).values)
@@ -54,7 +54,7 @@ def test_the_frequency_in_two_dimensions():
 
 def test_predicted_residuals_are_the_matrix_exponential():
     x = circle(16)
-    kernel = relu_ntk(x, hidden_layers=1).ntk
+    kernel = deep_ntk(x, hidden_layers=1).ntk
     y = torch.randn(16, dtype=torch.float64)
     times = torch.tensor([0.0, 0.3, 2.0])
     found = predict(kernel, y, times, lr=0.5)

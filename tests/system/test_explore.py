@@ -9,7 +9,7 @@ import torch
 from PIL import Image
 
 from lff.nn import Fourier
-from lff.ntk import circle, circle_spectrum, fourier_ntk, predict, relu_ntk, spectrum
+from lff.ntk import circle, circle_spectrum, deep_ntk, fourier_ntk, predict, spectrum
 from lff.report import write_page
 from lff.report.explorer import explorer_page, read_tour
 from tests.system.browser import Browser
@@ -69,8 +69,8 @@ def kernels(state, points=POINTS):
     )
     deep = {"hidden_layers": state["depth"]}
     found = {
-        "lff": relu_ntk(x, front=front, **deep).ntk,
-        "mlp": relu_ntk(x, **deep).ntk,
+        "lff": deep_ntk(x, front=front, **deep).ntk,
+        "mlp": deep_ntk(x, **deep).ntk,
         "lemma": fourier_ntk(x, x, 2 * math.pi * state["sigma"]),
     }
     return {name: (kernel / kernel[0, 0], kernel[0, 0].item()) for name, kernel in found.items()}

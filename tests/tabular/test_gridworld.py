@@ -5,8 +5,7 @@ import pytest
 
 from lff.core.errors import BadInputError
 from lff.tabular import Grid, grid16_smooth, lava_grid, solve
-from lff.tabular.grid16 import smooth
-from lff.tabular.gridworld import ACTIONS, WALL
+from lff.tabular.gridworld import ACTIONS, WALL, smooth
 
 
 def test_moves_on_a_small_map():
@@ -128,7 +127,7 @@ def test_both_readings_of_sampling():
         (lambda: Grid(("SG",)).mdp(lava="cold"), "lava must be"),
         (lambda: Grid(("SG",)).mdp(slip=1.5), r"must be in \[0, 1\], got 1.5"),
         (lambda: lava_grid(8, lava=0.9), "reachable|at most"),
-        (lambda: lava_grid(4, lava=1.0), r"lava must be a share in \[0, 1\), got 1.0"),
+        (lambda: lava_grid(4, lava=1.0), r"lava must be in \[0, 1\), got 1.0"),
         (lambda: lava_grid(2, goals=9), "tiles must be 4 at most"),
         (lambda: grid16_smooth(sampling="odd"), "sampling must be"),
     ],

@@ -1,12 +1,7 @@
 """Auditing: Fourier layers in networks and agents of any library, and advice on σ."""
 
-from lff.auditing.audit import Audit as Audit
-from lff.auditing.audit import LayerReport as LayerReport
-from lff.auditing.audit import audit as audit
-from lff.auditing.findings import Finding as Finding
-from lff.auditing.insert import insert_front as insert_front
-from lff.auditing.sigma import SigmaAdvice as SigmaAdvice
-from lff.auditing.sigma import advise_sigma as advise_sigma
-from lff.auditing.unpack import Parts as Parts
-from lff.auditing.unpack import agent_parts as agent_parts
-from lff.auditing.unpack import reads_action as reads_action
+from lff.auditing.audit import Audit, audit
+from lff.auditing.findings import Finding, LayerReport
+from lff.auditing.insert import insert_front
+from lff.auditing.sigma import SigmaAdvice, advise_sigma
+from lff.auditing.unpack import Parts, agent_parts, reads_action

@@ -62,11 +62,8 @@ def damage(B: Float[Tensor, "rows in_features"], *, expected: float) -> str | No
     if entries.numel() > 1 and expected > 0 and bool((entries == entries[0, 0]).all()):
         return f"one constant, {entries[0, 0].item():.3g} (nn.init.constant_)"
     gain = _orthogonal_gain(entries)
-    if gain is not None:
-        return (
-            f"orthogonal initialisation with gain {gain:.3g} (SB3's ortho_init, layer_init loops)"
-        )
-    return None
+    source = "SB3's ortho_init, layer_init loops"
+    return None if gain is None else f"orthogonal initialisation with gain {gain:.3g} ({source})"
 
 
 def other_law(B: Float[Tensor, "rows in_features"], *, expected: float) -> str | None:
@@ -81,13 +78,11 @@ def other_law(B: Float[Tensor, "rows in_features"], *, expected: float) -> str |
 
 def _orthogonal_gain(entries: Tensor) -> float | None:
     """Return g if the rows (or columns, whichever are fewer) are orthogonal of norm g."""
-    if min(entries.shape) < 2:
+    if min(entries.shape) < 2 or not bool(entries.any()):
         return None
     wide = entries if entries.shape[0] <= entries.shape[1] else entries.mT
     gram = wide @ wide.mT
     scale = gram.diagonal().mean()
-    if scale == 0:
-        return None
     error = (gram / scale - torch.eye(len(gram), dtype=gram.dtype, device=gram.device)).abs().max()
     return scale.sqrt().item() if error < 1e-4 else None
 
@@ -121,17 +116,15 @@ def _name_bound(entries: Tensor) -> str:
 
 def _name_gaussian(entries: Tensor, *, expected: float) -> str | None:
     rows, columns = entries.shape
-    spread = entries.square().mean().sqrt().item()
-    tolerance = STANDARD_ERRORS / math.sqrt(2 * entries.numel())
-    if abs(spread - expected) <= tolerance * expected:
-        return None
     known = {
+        "": expected,
         "nn.init.normal_ with its default std": 1.0,
         "nn.init.xavier_normal_": math.sqrt(2 / (rows + columns)),
         "nn.init.kaiming_normal_": math.sqrt(2 / columns),
         "a normal law of std 1/√in": columns**-0.5,
     }
+    actual = entries.square().mean().sqrt().item()
     for name, value in known.items():
-        if abs(spread - value) <= tolerance * value:
-            return f"Gaussian values, {name} ({value:.3g})"
+        if Spread(value, actual, entries.numel()).fits:
+            return f"Gaussian values, {name} ({value:.3g})" if name else None
     return None

@@ -6,7 +6,9 @@ import torch
 from torch import Tensor, nn
 
 from lff.core.errors import BadInputError, BadTypeError
+from lff.nn.net import evaluating
 from lff.nn.parts import Front, PixelFront
+from lff.nn.trunks import uniform_
 
 
 def insert_front(
@@ -56,24 +58,18 @@ def _first_layer(
 ) -> nn.Linear | nn.Conv2d:
     layers = [m for m in module.modules() if isinstance(m, nn.Linear | nn.Conv2d)]
     if not layers:
-        remedy = "put the front in by hand"
-        raise BadInputError(
-            "module", type(module).__name__, "a network with a Linear or Conv2d", remedy
-        )
+        constraint = "a network with a Linear or Conv2d"
+        raise BadInputError("module", type(module).__name__, constraint, "put the front in by hand")
     if example is None:
         return layers[0]
     called: list[nn.Linear | nn.Conv2d] = []
     handles = [
         layer.register_forward_pre_hook(lambda layer, _: called.append(layer)) for layer in layers
     ]
-    training = {m: m.training for m in module.modules()}
     try:
-        module.eval()  # so that this pass does not change batch statistics
-        with torch.no_grad():
+        with evaluating(module), torch.no_grad():
             module(*(example if isinstance(example, tuple) else (example,)))
     finally:
-        for m, mode in training.items():
-            m.training = mode
         for handle in handles:
             handle.remove()
     if not called:
@@ -105,42 +101,25 @@ def _widened(
     """Return the front followed by a layer of the same kind that takes its output."""
     options: dict[str, Any] = {"device": layer.weight.device, "dtype": layer.weight.dtype}
     bias = layer.bias is not None
+    wide: nn.Linear | nn.Conv2d
     if isinstance(layer, nn.Linear):
         if not isinstance(front, Front):
             constraint = "a dense front, since the first layer is a Linear"
             raise BadTypeError("front", front, constraint, "pass lff.nn.Fourier(...)")
         embed = front.build(layer.in_features, generator=generator)
         width = getattr(embed, "out_features", layer.in_features)
-        wide: nn.Linear | nn.Conv2d = nn.Linear(width, layer.out_features, bias=bias, **options)
-        return _drawn(embed.to(**options), wide, generator)
-    if not isinstance(front, PixelFront):
-        constraint = "a pixel front, since the first layer is a Conv2d"
-        raise BadTypeError("front", front, constraint, "pass lff.nn.Fourier2d(...)")
-    if layer.groups != 1:
-        remedy = "put the front in by hand"
-        raise BadInputError("groups", layer.groups, "1 for the first Conv2d", remedy)
-    front = front.resolve(layer.in_channels, num_filters=layer.out_channels)
-    embed = front.build(layer.in_channels, generator=generator)
-    wide = nn.Conv2d(
-        getattr(embed, "out_channels", layer.in_channels),
-        layer.out_channels,
-        layer.kernel_size,  # type: ignore[arg-type]
-        stride=layer.stride,  # type: ignore[arg-type]
-        padding=layer.padding,  # type: ignore[arg-type]
-        dilation=layer.dilation,  # type: ignore[arg-type]
-        padding_mode=layer.padding_mode,
-        bias=bias,
-        **options,
-    )
-    return _drawn(embed.to(**options), wide, generator)
-
-
-def _drawn(
-    embed: nn.Module, wide: nn.Linear | nn.Conv2d, generator: torch.Generator | None
-) -> nn.Sequential:
-    """Draw the wider layer from torch's default law, by the given generator."""
-    bound = wide.weight[0].numel() ** -0.5
-    with torch.no_grad():
-        for parameter in wide.parameters():
-            parameter.uniform_(-bound, bound, generator=generator)
-    return nn.Sequential(embed, wide)
+        wide = nn.Linear(width, layer.out_features, bias=bias, **options)
+    else:
+        if not isinstance(front, PixelFront):
+            constraint = "a pixel front, since the first layer is a Conv2d"
+            raise BadTypeError("front", front, constraint, "pass lff.nn.Fourier2d(...)")
+        if layer.groups != 1:
+            remedy = "put the front in by hand"
+            raise BadInputError("groups", layer.groups, "1 for the first Conv2d", remedy)
+        front = front.resolve(layer.in_channels, num_filters=layer.out_channels)
+        embed = front.build(layer.in_channels, generator=generator)
+        width = getattr(embed, "out_channels", layer.in_channels)
+        names = ("kernel_size", "stride", "padding", "dilation", "padding_mode")
+        kept: dict[str, Any] = {name: getattr(layer, name) for name in names}
+        wide = nn.Conv2d(width, layer.out_channels, bias=bias, **kept, **options)
+    return nn.Sequential(embed.to(**options), uniform_(wide, generator=generator))

@@ -1,38 +1,22 @@
 """Advice on σ for given inputs: the effect of B ~ N(0, σ²) on a batch, in closed form.
 
 A wave sin(2πb·x) distinguishes inputs x, x' by the phase difference 2πb·(x-x'), which for
-b ~ N(0, σ²I) is N(0, s²) with the **phase spread** s = 2πσ‖x-x'‖.  Everything below follows.
+b ~ N(0, σ²I) is N(0, s²) with the **phase spread** s = 2πσ‖x-x'‖.  So the distance of features is
 
-*Distance in feature space.*  Each of the F/2 rows of B gives 2 - 2cos(phase difference), and
-E cos N(0, s²) = exp(-s²/2), so with the concatenated input
+    E ‖F_B(x) - F_B(x')‖² = F (1 - exp(-s²/2)) + ‖x-x'‖²                                       (1)
 
-    E ‖F_B(x) - F_B(x')‖² = F (1 - exp(-s²/2)) + ‖x-x'‖².                                     (1)
+For small s the waves give F s²/2, a multiple of what x gives by itself; both are equal at
 
-*The floor.*  For small s the waves give F s²/2 = (F/2)(2πσ)² ‖x-x'‖²: a multiple of what x gives by
-itself, whatever the inputs.  Both are equal at
+    σ_floor = 1 / (2π √(F/2)),        0.0070 at F = 1024, 0.020 at F = 128                     (2)
 
-    σ_floor = 1 / (2π √(F/2)),        0.0070 at F = 1024, 0.020 at F = 128.                    (2)
-
-Below it the trunk gets x and a little more; σ does nothing (at the start: see the last point).
-
-*The ceiling.*  At s = 1 rad the waves bend and points still inform each other, the kernel
-exp(-s²/2) is 0.61; at s = π they wrap and it is 0.007: what is learned at one typical point says
-nothing about another.  So σ between 1/(2πD) and 1/(2D), D the median distance, is where waves are
-waves; above 1/(2πd), d the median distance to the nearest neighbour, even neighbours part.
-
-*Frequencies.*  Along a straight line a wave makes |N(0, 1)| σ‖x-x'‖ cycles between x and x'.  On a
-circle of radius r = D/√2, whose points are D apart in the root mean square, the kernel
-(F/2) exp(-s²/2) + x·x' depends on the angle alone, so its eigenfunctions are the harmonics n:
+At s = 1 rad the waves bend, at s = π they wrap: typical points no longer inform each other.  On a
+circle of radius r = D/√2, whose points are D apart in the root mean square, the eigenfunctions of
+the kernel (F/2) exp(-s²/2) + x·x' are the harmonics n, with the modified Bessel function I_n and
 
     λ_n = (F/2) e^{-z} I_n(z) + (r²/2) [n = 1],        z = (2πσr)²                             (3)
 
-with the modified Bessel function I_n, each for n > 0 twice (sine and cosine).  The share of a
-harmonic in their sum is how much of the embedding's variance it carries, hence what a linear layer
-on the features learns first.
-
-*Adam.*  An Adam step moves an entry of B by about its learning rate whatever the gradient, so after
-σ/lr steps all can have moved as far as they were spread: a small σ is forgotten within tens of
-updates, and the learning rate of B is the knob.
+An Adam step moves an entry of B by about its learning rate whatever the gradient: after σ/lr steps
+a small σ is forgotten.  ``docs/sigma.md`` derives all of this.
 """
 
 import math
@@ -44,17 +28,14 @@ from torch import Tensor
 
 from lff.core.checks import check_even_size, check_positive, check_scale
 from lff.core.errors import BadInputError, BadTypeError
+from lff.nn.phases import Quantiles, quantiles
 
 MOST_POINTS = 1024
 """Distances are taken between this many points at the most, evenly spaced in the batch."""
-QUANTILES = (0.05, 0.5, 0.95)
 CIRCLE = 4096
 """Points on the circle for equation (3): exact to rounding while σr is below some hundreds."""
 CONSTANT = 1e-6
 """A dimension whose spread is below this part of its size (or of 1) is constant."""
-UNEVEN = 10.0
-"""Spreads that differ by more than this factor are pointed out."""
-Quantiles = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -183,7 +164,7 @@ def advise_sigma(x: Float[Tensor, "point in_features"], *, fourier_dim: int) -> 
     # differences, not the expansion of the square: twins must be at distance 0 exactly
     table = torch.cdist(sample, sample, compute_mode="donot_use_mm_for_euclid_dist")
     upper = table[torch.triu_indices(len(sample), len(sample), 1).unbind()]
-    distances = _quantiles(upper)
+    distances = quantiles(upper)
     if distances[1] == 0:
         remedy = "pass states of several steps, as a random policy visits them"
         raise BadInputError("x", "equal points", "a batch of different points", remedy)
@@ -194,15 +175,9 @@ def advise_sigma(x: Float[Tensor, "point in_features"], *, fourier_dim: int) -> 
         in_features=x.shape[1],
         points=len(x),
         fourier_dim=fourier_dim,
-        norms=_quantiles(x.norm(dim=1)),
+        norms=quantiles(x.norm(dim=1)),
         distances=distances,
         neighbour=table.amin(dim=1).median().item(),
         spreads=tuple(spread.tolist()),
         constant=tuple((spread <= CONSTANT * size).nonzero().flatten().tolist()),
     )
-
-
-def _quantiles(values: Tensor) -> Quantiles:
-    levels = torch.tensor(QUANTILES, dtype=values.dtype, device=values.device)
-    low, middle, high = torch.quantile(values, levels).tolist()
-    return low, middle, high

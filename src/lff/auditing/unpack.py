@@ -15,7 +15,7 @@ import copy
 import functools
 import inspect
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -24,6 +24,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from lff.auditing.layers import join
 from lff.nn.fourier import BasisLayer, LearnedFourierFeatures2d
 from lff.optim import Adam
 
@@ -86,18 +87,17 @@ def agent_parts(networks: Mapping[str, nn.Module], optimizers: Mapping[str, Adam
             tensors.setdefault(copied.data_ptr(), copied)
         parts.modules[name] = view
     for name, adam in optimizers.items():
-        groups: list[dict[str, Any]] = [
-            {"params": [tensors[value.data_ptr()]], "lr": adam.rules[key].lr}
+        trained = {
+            key: tensors[value.data_ptr()]
             for key, value in adam.parameters.items()
             if value.data_ptr() in tensors
-        ]
-        if not groups:
-            continue
-        parts.optimizers[name] = optimizer = torch.optim.Adam(groups)
-        for group in groups:
-            (parameter,) = group["params"]
-            parameter.requires_grad = True
-            optimizer.state[parameter] = {"step": adam.count.clone()}
+        }
+        if trained:
+            groups = [{"params": [p], "lr": adam.rules[key].lr} for key, p in trained.items()]
+            parts.optimizers[name] = optimizer = torch.optim.Adam(groups)
+            for parameter in trained.values():
+                parameter.requires_grad = True
+                optimizer.state[parameter] = {"step": adam.count.clone()}
     return parts
 
 
@@ -112,20 +112,15 @@ def reads_action(
     action = action.detach().clone().requires_grad_()
     reads: dict[str, bool] = {}
 
-    def watch(name: str) -> Callable[[nn.Module, tuple[Tensor, ...]], None]:
-        def record(_: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-            total = inputs[0].sum()
-            (slope,) = (
-                torch.autograd.grad(total, action, retain_graph=True, allow_unused=True)
-                if total.requires_grad
-                else (None,)
-            )
-            reads[name] = reads.get(name, False) or (slope is not None and bool(slope.any()))
-
-        return record
+    def record(name: str, _: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        total, slope = inputs[0].sum(), None
+        if total.requires_grad:
+            grad = torch.autograd.grad
+            (slope,) = grad(total, action, retain_graph=True, allow_unused=True)
+        reads[name] = reads.get(name, False) or (slope is not None and bool(slope.any()))
 
     handles = [
-        layer.register_forward_pre_hook(watch(name))
+        layer.register_forward_pre_hook(functools.partial(record, name))
         for name, layer in critic.named_modules()
         if isinstance(layer, BasisLayer) and not isinstance(layer, LearnedFourierFeatures2d)
     ]
@@ -140,22 +135,22 @@ def reads_action(
 
 def _children(path: str, value: Any, parts: Parts) -> Iterator[tuple[str, Any]]:
     kind: Any = type(value)
+    held: Iterable[tuple[str, Any]] = _attributes(value)
     for unpack_host in (*_unpackers(kind), _unpack_agent):
         inner = unpack_host(value)
         if inner is not None:
             for critic, layers in inner.critics.items():
-                named = {_join(path, critic, layer): reads for layer, reads in layers.items()}
-                parts.critics.setdefault(_join(path, critic), named)
+                named = {join(path, critic, layer): reads for layer, reads in layers.items()}
+                parts.critics.setdefault(join(path, critic), named)
             held = (*inner.modules.items(), *inner.optimizers.items())
-            return ((_join(path, name), part) for name, part in held)
-    return ((_join(path, name), part) for name, part in _attributes(value))
+            break
+    return ((join(path, name), part) for name, part in held)
 
 
 def _unpack_agent(value: Any) -> Parts | None:
     """Return the parts of an object with named networks and our optimizers, as our agents are."""
-    missing = object()
     names = ("networks", "optimizers")
-    if any(inspect.getattr_static(value, name, missing) is missing for name in names):
+    if any(inspect.getattr_static(value, name, None) is None for name in names):
         return None
     networks, optimizers = value.networks, value.optimizers
     if not (isinstance(networks, Mapping) and isinstance(optimizers, Mapping) and optimizers):
@@ -188,14 +183,10 @@ def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
         # Stable-Baselines3 does with the optimizers of its actor and critic
         for name, module in value.named_modules():
             plain = {key: held for key, held in vars(module).items() if key not in _OF_TORCH}
-            yield from ((_join(name, key), held) for key, held in plain.items())
+            yield from ((join(name, key), held) for key, held in plain.items())
     elif isinstance(value, Mapping | list | tuple):
         if len(value) <= LONGEST:
             pairs = value.items() if isinstance(value, Mapping) else enumerate(value)
             yield from ((str(key), child) for key, child in pairs)
     elif hasattr(value, "__dict__"):
         yield from vars(value).items()
-
-
-def _join(*names: str) -> str:
-    return ".".join(name for name in names if name)

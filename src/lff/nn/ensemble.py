@@ -7,7 +7,9 @@ SAC runs on a CPU (``benchmarks/layer.py``).  Other modules are batched by ``tor
 """
 
 import copy
+import functools
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 import torch
 import torch.nn.functional as F
@@ -51,7 +53,6 @@ class Ensemble(nn.Module):
     """
 
     def __init__(self, members: Sequence[nn.Module]) -> None:
-        """Stack copies of the members; they must be alike in all but their weights."""
         super().__init__()
         if not members:
             raise BadInputError("members", members, "one network or more", "pass [net1, net2]")
@@ -72,12 +73,8 @@ class Ensemble(nn.Module):
         generator: torch.Generator | None = None,
     ) -> "Ensemble":
         """Build ``size`` networks from one config, each with its own draw, and stack them."""
-        return cls(
-            [
-                config.build(in_features, out_features, generator=generator)
-                for _ in range(check_size("size", size))
-            ]
-        )
+        members = range(check_size("size", size))
+        return cls([config.build(in_features, out_features, generator=generator) for _ in members])
 
     def forward(self, *xs: Tensor) -> Float[Tensor, "member *batch_and_out"]:
         """Return every member's output on the same input."""
@@ -107,7 +104,6 @@ class StackedLinear(nn.Module):
     """
 
     def __init__(self, layers: Sequence[nn.Linear]) -> None:
-        """Stack the layers' weights and biases."""
         super().__init__()
         self.weight = _stacked([layer.weight.mT for layer in layers], like=layers[0].weight)
         bias = layers[0].bias
@@ -151,7 +147,6 @@ class StackedLayerNorm(nn.Module):
     """Layer norms of all members at once: one statistic per row, one scale per member."""
 
     def __init__(self, layers: Sequence[nn.LayerNorm]) -> None:
-        """Stack the layers' scales and shifts."""
         super().__init__()
         (self.width,) = layers[0].normalized_shape
         self.eps = layers[0].eps
@@ -173,70 +168,59 @@ class StackedLayerNorm(nn.Module):
         return layer
 
 
-class _Unregistered:
-    """Holder that keeps a module's meaningless weights out of the module that has it."""
-
-    __slots__ = ("module",)
-
-    def __init__(self, module: nn.Module) -> None:
-        self.module = module
-
-
 class StackedByVmap(nn.Module):
     """Any other module, batched by vmap: slower than the layers above, with equal results."""
 
     def __init__(self, modules: Sequence[nn.Module]) -> None:
-        """Stack all parameters and buffers under one name each."""
         super().__init__()
-        first = dict(modules[0].named_parameters())
-        self._names = (*first, *dict(modules[0].named_buffers()))
-        states = [{**dict(m.named_parameters()), **dict(m.named_buffers())} for m in modules]
-        for name in self._names:
-            value = torch.stack([state[name].detach() for state in states])
-            if name in first:
-                parameter = nn.Parameter(value, requires_grad=first[name].requires_grad)
-                self.register_parameter(_mangled(name), parameter)
+        states = [dict((*m.named_parameters(), *m.named_buffers())) for m in modules]
+        self._names = {name: name.replace(".", "__") for name in states[0]}
+        for name, mangled in self._names.items():
+            parts, first = [state[name] for state in states], states[0][name]
+            if isinstance(first, nn.Parameter):
+                self.register_parameter(mangled, _stacked(parts, like=first))
             else:
-                self.register_buffer(_mangled(name), value)
-        self._template = _Unregistered(copy.deepcopy(modules[0]).to("meta"))
+                self.register_buffer(mangled, torch.stack(parts))
+        # in a partial, where neither torch nor the audit finds its meaningless weights
+        self._call = functools.partial(functional_call, copy.deepcopy(modules[0]).to("meta"))
+
+    @property
+    def _template(self) -> nn.Module:
+        return cast(nn.Module, self._call.args[0])
 
     def _state(self) -> dict[str, Tensor]:
-        return {name: getattr(self, _mangled(name)) for name in self._names}
+        return {name: getattr(self, mangled) for name, mangled in self._names.items()}
 
     def forward(self, x: Float[Tensor, "member batch in"]) -> Float[Tensor, "member batch out"]:
         """Apply each member to its slice of the input."""
-        return self._run((x,), axis=0)
+        return self._run(x, axis=0)
 
     def forward_shared(self, *xs: Tensor) -> Float[Tensor, "member ..."]:
         """Apply every member to the same inputs, as many and as shaped as its forward takes."""
-        return self._run(xs, axis=None)
+        return self._run(*xs, axis=None)
 
-    def _run(self, xs: tuple[Tensor, ...], *, axis: int | None) -> Tensor:
-        template = self._template.module
-        template.train(self.training)
-
-        def apply(state: dict[str, Tensor], *xs: Tensor) -> Tensor:
-            output: Tensor = functional_call(template, state, xs)
-            return output
-
-        axes = (0, *(axis for _ in xs))
-        output: Tensor = vmap(apply, in_dims=axes, randomness="different")(self._state(), *xs)
+    def _run(self, *xs: Tensor, axis: int | None) -> Tensor:
+        self._template.train(self.training)
+        run = vmap(
+            lambda state, *xs: self._call(state, xs),
+            in_dims=(0, *(axis for _ in xs)),
+            randomness="different",
+        )
+        output: Tensor = run(self._state(), *xs)
         return output
 
     def member(self, index: int) -> nn.Module:
         """Return one member as the module it was."""
-        template = self._template.module
-        module = copy.deepcopy(template)
+        module = copy.deepcopy(self._template)
         state = {name: value[index].detach().clone() for name, value in self._state().items()}
         module.load_state_dict(state, assign=True, strict=False)
         for name, parameter in module.named_parameters():
-            parameter.requires_grad_(getattr(self, _mangled(name)).requires_grad)
+            parameter.requires_grad_(getattr(self, self._names[name]).requires_grad)
         return module.train(self.training)
 
     def basis_layers(self) -> Iterator[tuple[str, BasisLayer]]:
         """Yield the basis layers inside, each holding the stacked B, for the audit."""
-        template = self._template.module
-        for name, layer in template.named_modules():
+        for name, layer in self._template.named_modules():
             if isinstance(layer, BasisLayer):
                 view = copy.deepcopy(layer)
                 for key in layer.state_dict():
@@ -248,9 +232,9 @@ class StackedByVmap(nn.Module):
 def stack(
     modules: Sequence[nn.Module], memo: dict[tuple[int, ...], nn.Module] | None = None
 ) -> nn.Module:
-    """Return one module that holds and computes all of ``modules`` along a leading axis.
+    """Return one module that computes all of ``modules``, which are alike, along a leading axis.
 
-    The modules must be alike.  A module with two names is stacked once (``memo``).
+    A module with two names is stacked once (``memo``).
     """
     memo = {} if memo is None else memo
     key = tuple(map(id, modules))
@@ -342,7 +326,3 @@ def _stacked(parts: Sequence[Tensor], *, like: Tensor) -> nn.Parameter:
 
 def _one(part: Tensor, *, like: Tensor) -> nn.Parameter:
     return nn.Parameter(part.detach().clone(), requires_grad=like.requires_grad)
-
-
-def _mangled(name: str) -> str:
-    return name.replace(".", "__")

@@ -38,34 +38,6 @@ class Identity(Front):
         return nn.Identity()
 
 
-@dataclass(frozen=True, kw_only=True)
-class LogUniformFourier(Front):
-    """Front of :class:`LogUniformFourierFeatures`.
-
-    >>> LogUniformFourier(fourier_dim=64).build(3)
-    LogUniformFourierFeatures(in=3, F=60, ratio=0.5, octaves=10, trainable=True, concat_input=True)
-    """
-
-    tag: ClassVar[str] = "log-uniform-fourier"
-    fourier_dim: EvenSize
-    """Number of features asked for; the real one is 2d·max(1, F // 2d)."""
-    ratio: Annotated[float, NonNegative("use 0.5, 0.7 or 0.9")] = 0.5
-    """c, the step from one frequency to the next (the paper tuned it and does not say)."""
-    trainable: bool = True
-    """Train B."""
-    concat_input: bool = True
-    """Append x."""
-
-    def build(
-        self,
-        in_features: int,
-        *,
-        generator: torch.Generator | None = None,  # noqa: ARG002
-    ) -> "LogUniformFourierFeatures":
-        """Return the layer for inputs of this width."""
-        return LogUniformFourierFeatures(in_features, self)
-
-
 class LogUniformFourierFeatures(BasisLayer):
     """x -> [sin(2πBx), cos(2πBx), x] with B = (I, cI, c²I, …, c^{k-1}I) at the start (Fig. 10).
 
@@ -76,7 +48,13 @@ class LogUniformFourierFeatures(BasisLayer):
     random_law = False
     shown = ("ratio", "octaves", "trainable", "concat_input")
 
-    def __init__(self, in_features: int, config: LogUniformFourier) -> None:
+    def __init__(
+        self,
+        in_features: int,
+        config: "LogUniformFourier",
+        *,
+        generator: torch.Generator | None = None,  # noqa: ARG002
+    ) -> None:
         super().__init__()
         self.ratio = config.ratio
         self.octaves = max(1, config.fourier_dim // (2 * check_size("in_features", in_features)))
@@ -96,21 +74,23 @@ class LogUniformFourierFeatures(BasisLayer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinearControl(Front):
-    """Front of :class:`LinearFeatures`."""
+class LogUniformFourier(Front):
+    """Front of :class:`LogUniformFourierFeatures`.
 
-    tag: ClassVar[str] = "linear-control"
-    trainable: ClassVar[bool] = True
+    >>> LogUniformFourier(fourier_dim=64).build(3)
+    LogUniformFourierFeatures(in=3, F=60, ratio=0.5, octaves=10, trainable=True, concat_input=True)
+    """
+
+    tag: ClassVar[str] = "log-uniform-fourier"
+    layer = LogUniformFourierFeatures
     fourier_dim: EvenSize
-    """F of the Fourier front that it replaces."""
-    sigma: Scale
-    """Standard deviation of B at the start."""
-
-    def build(
-        self, in_features: int, *, generator: torch.Generator | None = None
-    ) -> "LinearFeatures":
-        """Return the layer for inputs of this width."""
-        return LinearFeatures(in_features, self, generator=generator)
+    """Number of features asked for; the real one is 2d·max(1, F // 2d)."""
+    ratio: Annotated[float, NonNegative("use 0.5, 0.7 or 0.9")] = 0.5
+    """c, the step from one frequency to the next (the paper tuned it and does not say)."""
+    trainable: bool = True
+    """Train B."""
+    concat_input: bool = True
+    """Append x."""
 
 
 class LinearFeatures(BasisLayer):
@@ -123,7 +103,7 @@ class LinearFeatures(BasisLayer):
     shown = ("sigma", "trainable")
 
     def __init__(
-        self, in_features: int, config: LinearControl, *, generator: torch.Generator | None = None
+        self, in_features: int, config: "LinearControl", *, generator: torch.Generator | None = None
     ) -> None:
         super().__init__()
         self.sigma, rows = config.sigma, config.fourier_dim // 2
@@ -138,21 +118,16 @@ class LinearFeatures(BasisLayer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConstantControl(Front):
-    """Front of :class:`ConstantFeatures`."""
+class LinearControl(Front):
+    """Front of :class:`LinearFeatures`."""
 
-    tag: ClassVar[str] = "constant-control"
+    tag: ClassVar[str] = "linear-control"
+    layer = LinearFeatures
+    trainable: ClassVar[bool] = True
     fourier_dim: EvenSize
-    """F of the Fourier front that it replaces: half of it becomes ones."""
-
-    def build(
-        self,
-        in_features: int,
-        *,
-        generator: torch.Generator | None = None,  # noqa: ARG002
-    ) -> "ConstantFeatures":
-        """Return the layer for inputs of this width."""
-        return ConstantFeatures(in_features, self)
+    """F of the Fourier front that it replaces."""
+    sigma: Scale
+    """Standard deviation of B at the start."""
 
 
 class ConstantFeatures(nn.Module):
@@ -162,7 +137,13 @@ class ConstantFeatures(nn.Module):
     torch.Size([5, 35])
     """
 
-    def __init__(self, in_features: int, config: ConstantControl) -> None:
+    def __init__(
+        self,
+        in_features: int,
+        config: "ConstantControl",
+        *,
+        generator: torch.Generator | None = None,  # noqa: ARG002
+    ) -> None:
         super().__init__()
         self.in_features = check_size("in_features", in_features)
         self.fourier_dim = config.fourier_dim
@@ -181,21 +162,13 @@ class ConstantFeatures(nn.Module):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TanhControl(Front):
-    """Front of :class:`TanhFeatures`."""
+class ConstantControl(Front):
+    """Front of :class:`ConstantFeatures`."""
 
-    tag: ClassVar[str] = "tanh"
-    trainable: ClassVar[bool] = True
+    tag: ClassVar[str] = "constant-control"
+    layer = ConstantFeatures
     fourier_dim: EvenSize
-    """F of the Fourier front that it replaces: as many features, each with a row of B."""
-    sigma: Scale
-    """Standard deviation of B at the start."""
-
-    def build(
-        self, in_features: int, *, generator: torch.Generator | None = None
-    ) -> "TanhFeatures":
-        """Return the layer for inputs of this width."""
-        return TanhFeatures(in_features, self, generator=generator)
+    """F of the Fourier front that it replaces: half of it becomes ones."""
 
 
 class TanhFeatures(BasisLayer):
@@ -208,7 +181,7 @@ class TanhFeatures(BasisLayer):
     shown = ("sigma", "trainable")
 
     def __init__(
-        self, in_features: int, config: TanhControl, *, generator: torch.Generator | None = None
+        self, in_features: int, config: "TanhControl", *, generator: torch.Generator | None = None
     ) -> None:
         super().__init__()
         self.sigma, size = config.sigma, config.fourier_dim
@@ -224,26 +197,16 @@ class TanhFeatures(BasisLayer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FFN(Front):
-    """Front of :class:`FFNFeatures`, the rival's layer of Yang, Ajay and Agrawal (2022).
+class TanhControl(Front):
+    """Front of :class:`TanhFeatures`."""
 
-    They explain the same gain the other way round (a critic that underfits high frequencies),
-    without cosine and concatenation and with a bias: W_ij ~ N(0, (scale/d)²), b ~ U(-1, 1).
-
-    >>> FFN(scale=0.001).build(3)
-    FFNFeatures(in=3, F=120, scale=0.001, trainable=True)
-    """
-
-    tag: ClassVar[str] = "ffn"
+    tag: ClassVar[str] = "tanh"
+    layer = TanhFeatures
     trainable: ClassVar[bool] = True
-    scale: Annotated[float, NonNegative("use 0.001 to start")] = 0.001
-    """W ~ N(0, (scale/d)²); the authors tuned 1e-4 to 3e-3 per task."""
-    features: Size | None = None
-    """Number of sines; 40 per input if None."""
-
-    def build(self, in_features: int, *, generator: torch.Generator | None = None) -> "FFNFeatures":
-        """Return the layer for inputs of this width."""
-        return FFNFeatures(in_features, self, generator=generator)
+    fourier_dim: EvenSize
+    """F of the Fourier front that it replaces: as many features, each with a row of B."""
+    sigma: Scale
+    """Standard deviation of B at the start."""
 
 
 class FFNFeatures(BasisLayer):
@@ -252,7 +215,7 @@ class FFNFeatures(BasisLayer):
     shown = ("scale", "trainable")
 
     def __init__(
-        self, in_features: int, config: FFN, *, generator: torch.Generator | None = None
+        self, in_features: int, config: "FFN", *, generator: torch.Generator | None = None
     ) -> None:
         super().__init__()
         self.scale = config.scale
@@ -284,3 +247,23 @@ class FFNFeatures(BasisLayer):
     ) -> Float[Tensor, "*batch {self.out_features}"]:
         """Return sin(π(Wx + b))."""
         return self.phase(x).sin()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FFN(Front):
+    """Front of :class:`FFNFeatures`, the rival's layer of Yang, Ajay and Agrawal (2022).
+
+    They explain the same gain the other way round (a critic that underfits high frequencies),
+    without cosine and concatenation and with a bias: W_ij ~ N(0, (scale/d)²), b ~ U(-1, 1).
+
+    >>> FFN(scale=0.001).build(3)
+    FFNFeatures(in=3, F=120, scale=0.001, trainable=True)
+    """
+
+    tag: ClassVar[str] = "ffn"
+    layer = FFNFeatures
+    trainable: ClassVar[bool] = True
+    scale: Annotated[float, NonNegative("use 0.001 to start")] = 0.001
+    """W ~ N(0, (scale/d)²); the authors tuned 1e-4 to 3e-3 per task."""
+    features: Size | None = None
+    """Number of sines; 40 per input if None."""

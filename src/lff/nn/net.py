@@ -12,6 +12,8 @@ weight.  And the gradient of the waves reuses sine and cosine, which the compile
 again.
 """
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, no_type_check
 
@@ -194,6 +196,18 @@ def solve_affine(goal: int, at_one: int, at_two: int) -> int:
     """Return the integer w nearest to the solution of a + b·w = goal, in exact arithmetic."""
     slope = at_two - at_one
     return (2 * (goal - at_one) + slope) // (2 * slope) + 1
+
+
+@contextlib.contextmanager
+def evaluating(module: nn.Module) -> Iterator[None]:
+    """Switch dropout and updates of batch statistics off for a while."""
+    modes = {m: m.training for m in module.modules()}
+    module.eval()
+    try:
+        yield
+    finally:
+        for m, mode in modes.items():
+            m.training = mode
 
 
 def num_parameters(module: nn.Module) -> int:

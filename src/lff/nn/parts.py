@@ -5,6 +5,7 @@ its registry; one of yours derives from the same base class in any package.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Annotated, ClassVar
 
 import torch
@@ -62,9 +63,12 @@ class Front(Embedding):
     is_layer: ClassVar[bool] = True
     """Whether a matched MLP has a layer in its place."""
 
-    @abstractmethod
+    layer: ClassVar[Callable[..., nn.Module]]
+    """The layer's class, called with the width, the config and the generator by ``build``."""
+
     def build(self, in_features: int, *, generator: torch.Generator | None = None) -> nn.Module:
         """Return the layer; its ``out_features``, if any, is the width of the embedding."""
+        return self.layer(in_features, self, generator=generator)
 
 
 class Trunk(Config, ABC):

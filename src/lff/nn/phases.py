@@ -8,6 +8,7 @@ from torch import Tensor
 from lff.nn.fourier import BasisLayer, LearnedFourierFeatures2d
 
 QUANTILES = (0.05, 0.5, 0.95)
+Quantiles = tuple[float, float, float]
 CONSTANT_STD = 0.01
 """A feature that moves less than this (its amplitude is 1) is counted as constant."""
 LINEAR_R2 = 0.99
@@ -20,7 +21,7 @@ FEWEST_POINTS = 8
 class Phases:
     """Statistics of a basis layer on given inputs."""
 
-    quantiles: tuple[float, float, float]
+    quantiles: Quantiles
     """5 %, 50 % and 95 % quantiles of ``|2πBx|``, in radians."""
     linear_share: float
     """Share of the waves that are, on these inputs, a linear function of x to R² >= 0.99."""
@@ -44,19 +45,23 @@ def count_points(layer: BasisLayer, x: Tensor) -> int:
     return x.numel() // layer.in_features if fits else 0
 
 
+def quantiles(values: Tensor) -> Quantiles:
+    """Return the 5 %, 50 % and 95 % quantiles."""
+    if values.numel() > 2**22:  # torch.quantile takes 16 million numbers at the most
+        values = values.flatten()[:: values.numel() // 2**22 + 1]
+    levels = torch.tensor(QUANTILES, dtype=values.dtype, device=values.device)
+    low, middle, high = torch.quantile(values, levels).tolist()
+    return low, middle, high
+
+
 @torch.no_grad()
 def measure_phases(layer: BasisLayer, x: Tensor) -> Phases:
     """Measure the layer on a batch of its inputs; members of a stacked layer are pooled."""
     phase, waves = _phase_and_waves(layer, x)
-    spread = torch.tensor(QUANTILES, dtype=phase.dtype, device=phase.device)
-    sample = phase.abs().flatten()
-    if sample.numel() > 2**22:  # torch.quantile takes 16 million numbers at the most
-        sample = sample[:: sample.numel() // 2**22 + 1]
-    low, middle, high = torch.quantile(sample, spread).tolist()
     constant = waves.std(dim=-2) < CONSTANT_STD
     linear = (_r2(waves, phase) >= LINEAR_R2) & ~constant
     return Phases(
-        quantiles=(low, middle, high),
+        quantiles=quantiles(phase.abs().flatten()),
         linear_share=linear.double().mean().item(),
         constant_share=constant.double().mean().item(),
         points=phase.shape[-2],

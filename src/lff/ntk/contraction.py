@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from lff.core.checks import check_number, check_positive, check_size
+from lff.core.checks import Interval, check_number, check_positive, check_size
 from lff.core.errors import BadInputError
+from lff.ntk.closed_form import as_points
 from lff.ntk.empirical import empirical_ntk
-from lff.ntk.points import as_points
 from lff.ntk.spectrum import as_kernel
 
 
@@ -49,7 +49,6 @@ class Contraction:
         return self.small_steps and self.weak_coupling
 
     def __str__(self) -> str:
-        """Return the verdict with the largest value of each condition."""
         verdict = "contracts" if self.contracts else "no promise"
         return (
             f"{verdict}: largest α K ρ {self.step.max().item():.3g} (below 1 asked), "
@@ -84,8 +83,8 @@ def sigma_bound(points: int, *, gamma: float, delta: float) -> float:
     """
     check_size("points", points)
     gamma = _discount(gamma)
-    if not 0 < check_number("delta", delta) <= 2:
-        raise BadInputError("delta", delta, "in (0, 2]", "it is 1 - max x_i·x_j of unit vectors")
+    unit = Interval("(0, 2]", "it is 1 - max x_i·x_j of unit vectors")
+    unit("delta", check_number("delta", delta))
     inside = (points - 1) * (1 + gamma) * (2 - delta) / (2 * (1 - gamma))
     return math.sqrt(max(0.0, math.log(inside)) / delta) if inside > 0 else 0.0
 
@@ -156,15 +155,12 @@ class QCheck:
     """Above 1 the temporal-difference errors of these transitions grow, to first order."""
 
     def __str__(self) -> str:
-        """Write both on one line."""
         verb = "grow" if self.spectral_radius > 1 else "do not grow"
         return f"{self.conditions}; errors {verb} (spectral radius {self.spectral_radius:.6g})"
 
 
 def _discount(gamma: float) -> float:
-    if not 0 <= check_number("gamma", gamma) < 1:
-        raise BadInputError("gamma", gamma, "in [0, 1)", "use 0.99")
-    return gamma
+    return Interval("[0, 1)", "use 0.99")("gamma", check_number("gamma", gamma))
 
 
 def _density(distribution: Tensor | None, size: int) -> Tensor:

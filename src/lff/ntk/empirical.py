@@ -9,8 +9,7 @@ With several outputs K is the mean over them.  Modules are taken in evaluation m
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -20,27 +19,14 @@ from torch.func import functional_call, jacrev, jvp, vjp, vmap
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError
 from lff.nn import BasisLayer, LearnedFourierFeatures, LinearFeatures, LogUniformFourierFeatures
-from lff.ntk.infinite import TWO_PI
-from lff.ntk.points import as_pair, as_points
+from lff.nn.fourier import TWO_PI
+from lff.nn.net import evaluating
+from lff.ntk.closed_form import SplitKernel, as_pair, as_points
 
 MAX_BYTES = 2**30
 """Memory for intermediate results: the Jacobians of a block, or the products of some rows."""
+Probe = Callable[[Tensor, Tensor], Tensor]
 LINEAR_PHASE = (LearnedFourierFeatures, LinearFeatures, LogUniformFourierFeatures)
-
-
-@dataclass(frozen=True)
-class EmpiricalKernels:
-    """The kernel, split by parameter group, each ``(points of x1, points of x2)``."""
-
-    basis: Tensor
-    """The share of every trained B."""
-    rest: Tensor
-    """The share of all other parameters."""
-
-    @property
-    def ntk(self) -> Tensor:
-        """Their sum."""
-        return self.basis + self.rest
 
 
 def empirical_ntk(
@@ -50,7 +36,7 @@ def empirical_ntk(
     *,
     max_bytes: int = MAX_BYTES,
     structured: bool | None = None,
-) -> EmpiricalKernels:
+) -> SplitKernel:
     """Return the exact kernel of a module that maps ``(points, in)`` to ``(points, out)``.
 
     Args:
@@ -67,7 +53,7 @@ def empirical_ntk(
     dtype = dict(module.named_parameters())[names[0]].dtype
     first, second = first.to(dtype), second.to(dtype)
     check_size("max_bytes", max_bytes)
-    with _evaluating(module):
+    with evaluating(module):
         layers = None if structured is False else _linear_layers(module, names, first)
         if layers is None and structured:
             remedy = "leave structured out: Jacobians serve any module"
@@ -97,7 +83,7 @@ def ntk_vector_product(module: nn.Module, x: Tensor, vector: Tensor) -> Tensor:
         result: Tensor = functional_call(module, own | parameters, (points,))
         return result
 
-    with _evaluating(module):
+    with evaluating(module):
         value, pull, *_ = vjp(outputs, moved)
         total = value.new_zeros(len(points))
         for k in range(value.shape[1]):
@@ -110,7 +96,6 @@ def ntk_vector_product(module: nn.Module, x: Tensor, vector: Tensor) -> Tensor:
 
 
 def _counted(module: nn.Module) -> list[str]:
-    """Return the names of the parameters that count."""
     all_of_them = dict(module.named_parameters())
     if not all_of_them:
         remedy = "a fixed basis is a buffer; build a layer that trains"
@@ -119,25 +104,11 @@ def _counted(module: nn.Module) -> list[str]:
     return trained or [*all_of_them]
 
 
-@contextlib.contextmanager
-def _evaluating(module: nn.Module) -> Iterator[None]:
-    """Switch dropout and the like off for a while."""
-    modes = {m: m.training for m in module.modules()}
-    module.eval()
-    try:
-        yield
-    finally:
-        for m, mode in modes.items():
-            m.training = mode
-
-
 def _linear_layers(module: nn.Module, names: list[str], x: Tensor) -> list[str] | None:
     """Return the layers if all counted parameters live in Linear or basis layers used once."""
     owners = {name.rpartition(".")[0] for name in names}
     layers = {name: module.get_submodule(name) for name in owners}
     if not all(type(layer) in (nn.Linear, *LINEAR_PHASE) for layer in layers.values()):
-        return None
-    if len({id(layer) for layer in layers.values()}) < len(layers):
         return None
     uses: list[tuple[int, int]] = []
     hooks = [
@@ -165,7 +136,7 @@ def _structured(
     x1: Tensor,
     x2: Tensor,
     max_bytes: int,
-) -> EmpiricalKernels:
+) -> SplitKernel:
     one = _factors(module, layers, x1)
     two = one if x1 is x2 else _factors(module, layers, x2)
     kernels = {group: x1.new_zeros(len(x1), len(x2)) for group in ("basis", "rest")}
@@ -183,7 +154,7 @@ def _structured(
                 kernel.addcmul_(y1[part] @ y2.mT, meet)
             if bias:
                 kernel += meet
-    return EmpiricalKernels(**kernels)
+    return SplitKernel(**kernels)
 
 
 def _factors(module: nn.Module, layers: list[str], x: Tensor) -> dict[str, tuple[Tensor, Tensor]]:
@@ -201,7 +172,10 @@ def _factors(module: nn.Module, layers: list[str], x: Tensor) -> dict[str, tuple
         for name in layers:
             layer = module.get_submodule(name)
             if isinstance(layer, BasisLayer):
-                stack.enter_context(_probed_phase(layer, partial(probed, name, TWO_PI)))
+                # an attribute of the instance hides the method until it is deleted
+                phase = partial(_probed_phase, partial(probed, name, TWO_PI), layer.phase)
+                object.__setattr__(layer, "phase", phase)
+                stack.callback(object.__delattr__, layer, "phase")
             else:
                 hook = layer.register_forward_hook(
                     lambda _m, args, z, name=name: probed(name, 1.0, args[0], z)
@@ -218,20 +192,13 @@ def _factors(module: nn.Module, layers: list[str], x: Tensor) -> dict[str, tuple
     }
 
 
-@contextlib.contextmanager
-def _probed_phase(layer: BasisLayer, probed: Callable[[Tensor, Tensor], Tensor]) -> Iterator[None]:
-    """Let a basis layer's phases pass through ``probed`` for a while."""
-    phase = layer.phase
-    object.__setattr__(layer, "phase", lambda x: probed(x, phase(x)))
-    try:
-        yield
-    finally:
-        object.__delattr__(layer, "phase")
+def _probed_phase(probed: Probe, phase: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    return probed(x, phase(x))
 
 
 def _by_jacobians(
     module: nn.Module, names: list[str], x1: Tensor, x2: Tensor, max_bytes: int
-) -> EmpiricalKernels:
+) -> SplitKernel:
     own = {n: p.detach() for n, p in module.named_parameters()}
     count = sum(own[n].numel() for n in names)
     with torch.no_grad():
@@ -239,19 +206,15 @@ def _by_jacobians(
     size = max(1, max_bytes // (4 * count * outputs * x1.element_size()))
     basis = {_join(place, "B") for place, m in module.named_modules() if isinstance(m, BasisLayer)}
     kernels = {group: x1.new_zeros(len(x1), len(x2)) for group in ("basis", "rest")}
-    once = len(x2) <= size
-    kept = _jacobian(module, own, names, basis, x2) if once else None
     for i in range(0, len(x1), size):
-        if x1 is x2 and kept is not None:
-            one = {group: rows[i : i + size] for group, rows in kept.items()}
-        else:
-            one = _jacobian(module, own, names, basis, x1[i : i + size])
-        for j in range(0, len(x2), len(x2) if once else size):
-            two = kept or _jacobian(module, own, names, basis, x2[j : j + size])
+        one = _jacobian(module, own, names, basis, x1[i : i + size])
+        for j in range(0, len(x2), size):
+            same = x1 is x2 and i == j
+            two = one if same else _jacobian(module, own, names, basis, x2[j : j + size])
             for group, rows in one.items():
                 block = torch.einsum("nop,mop->nm", rows, two[group]) / outputs
-                kernels[group][i : i + block.shape[0], j : j + block.shape[1]] = block
-    return EmpiricalKernels(**kernels)
+                kernels[group][i : i + size, j : j + size] = block
+    return SplitKernel(**kernels)
 
 
 def _jacobian(
@@ -269,16 +232,11 @@ def _jacobian(
     except RuntimeError:  # something in it that vmap cannot do: point by point
         single = [jacrev(output)(moved, point) for point in x]
         rows = {n: torch.stack([row[n] for row in single]) for n in names}
-    flat = {n: rows[n].flatten(start_dim=2) for n in names}
-    groups = {
-        "basis": [n for n in names if n in basis],
-        "rest": [n for n in names if n not in basis],
-    }
-    return {
-        group: torch.cat([flat[n] for n in members], dim=2)
-        for group, members in groups.items()
-        if members
-    }
+    groups: dict[str, list[Tensor]] = {}
+    for n in names:
+        group = groups.setdefault("basis" if n in basis else "rest", [])
+        group.append(rows[n].flatten(start_dim=2))
+    return {group: torch.cat(parts, dim=2) for group, parts in groups.items()}
 
 
 def _join(place: str, name: str) -> str:

@@ -18,7 +18,7 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor, nn
@@ -33,7 +33,7 @@ from lff.nn import (
     LearnedFourierFeatures,
     LinearFeatures,
 )
-from lff.ntk.points import as_pair
+from lff.ntk.closed_form import as_pair
 
 TWO_PI = 2 * math.pi
 Nonlinearity = Literal["relu", "erf"]
@@ -50,8 +50,7 @@ class Kernels:
     """K: the covariance of the outputs at initialisation."""
 
 
-@dataclass(frozen=True)
-class _State:
+class _State(NamedTuple):
     """K and Θ between the two sets, and K of each set with itself (its diagonal)."""
 
     cov: Tensor
@@ -60,7 +59,7 @@ class _State:
     var2: Tensor
 
 
-def relu_ntk(
+def deep_ntk(
     x1: Tensor,
     x2: Tensor | None = None,
     *,
@@ -68,8 +67,9 @@ def relu_ntk(
     weight_std: float = math.sqrt(2),
     bias_std: float = 0.0,
     front: Front | None = None,
+    nonlinearity: Nonlinearity = "relu",
 ) -> Kernels:
-    """Return the kernels of an infinitely wide ReLU network on raw inputs or behind a front.
+    """Return the kernels of an infinitely wide network on raw inputs or behind a front.
 
     Args:
         x1: points, one a row.
@@ -79,55 +79,29 @@ def relu_ntk(
         bias_std: scale of the biases.
         front: None for raw inputs; ``Fourier(...)`` for the mean over the law of B; a layer with a
             basis of its own (drawn, trained) for just that basis; ``ConstantControl(...)``.
+        nonlinearity: of the hidden units, "relu" or "erf".
 
     >>> x = torch.tensor([[1.0, 0.0]])
-    >>> round(relu_ntk(x, hidden_layers=1).ntk.item(), 12)  # 1 from each of the two layers
+    >>> round(deep_ntk(x, hidden_layers=1).ntk.item(), 12)  # 1 from each of the two layers
     2.0
     """
-    return deep_ntk(
-        x1,
-        x2,
-        hidden_layers=hidden_layers,
-        weight_std=weight_std,
-        bias_std=bias_std,
-        front=front,
-        nonlinearity="relu",
-    )
-
-
-def deep_ntk(
-    x1: Tensor,
-    x2: Tensor | None = None,
-    *,
-    hidden_layers: int,
-    weight_std: float,
-    bias_std: float,
-    front: Front | None = None,
-    nonlinearity: Nonlinearity = "relu",
-) -> Kernels:
-    """Return the kernels of an infinitely wide network of ReLU or erf units."""
     first, second = as_pair(x1, x2)
     check_size("hidden_layers", hidden_layers)
     check_positive("weight_std", weight_std)
     check_scale("bias_std", bias_std)
     check_choice("nonlinearity", nonlinearity, get_args(Nonlinearity))
     state = _input_state(first, second, front)
-    activate = {"relu": _relu, "erf": _erf}[nonlinearity]
     for _ in range(hidden_layers):
-        state = activate(_dense(state, weight_std, bias_std))
+        state = _dense(state, weight_std, bias_std)
+        state = _relu(state) if nonlinearity == "relu" else _erf(state)
     state = _dense(state, weight_std, bias_std)
     return Kernels(ntk=state.ntk, nngp=state.cov)
 
 
 def _dense(state: _State, weight_std: float, bias_std: float) -> _State:
     gain, shift = weight_std**2, bias_std**2
-    cov = gain * state.cov + shift
-    return _State(
-        cov=cov,
-        ntk=cov + gain * state.ntk,
-        var1=gain * state.var1 + shift,
-        var2=gain * state.var2 + shift,
-    )
+    cov, var1, var2 = (gain * k + shift for k in (state.cov, state.var1, state.var2))
+    return _State(cov, cov + gain * state.ntk, var1, var2)
 
 
 def _relu(state: _State) -> _State:
@@ -147,21 +121,17 @@ def _relu(state: _State) -> _State:
 
 def _erf(state: _State) -> _State:
     """The kernel of Williams (1997) and its derivative."""
-    one, two = 1 + 2 * state.var1[:, None], 1 + 2 * state.var2
-
-    def variance(own: Tensor) -> Tensor:
-        return 2 / math.pi * torch.asin(2 * own / (1 + 2 * own))
-
+    product = (1 + 2 * state.var1[:, None]) * (1 + 2 * state.var2)
+    var1, var2 = (torch.asin(2 * v / (1 + 2 * v)) * 2 / math.pi for v in (state.var1, state.var2))
     return _State(
-        cov=2 / math.pi * torch.asin((2 * state.cov / (one * two).sqrt()).clamp(-1, 1)),
-        ntk=state.ntk * 4 / math.pi / (one * two - 4 * state.cov.square()).sqrt(),
-        var1=variance(state.var1),
-        var2=variance(state.var2),
+        cov=2 / math.pi * torch.asin((2 * state.cov / product.sqrt()).clamp(-1, 1)),
+        ntk=state.ntk * 4 / math.pi / (product - 4 * state.cov.square()).sqrt(),
+        var1=var1,
+        var2=var2,
     )
 
 
 def _input_state(x1: Tensor, x2: Tensor, front: Front | None) -> _State:
-    """Return K₀ and Θ₀ of a front."""
     if isinstance(front, Fourier):
         return _expected_fourier(x1, x2, front)
     if front is None or isinstance(front, Identity | nn.Identity):
@@ -179,15 +149,14 @@ def _input_state(x1: Tensor, x2: Tensor, front: Front | None) -> _State:
 def _fixed_features(x1: Tensor, x2: Tensor, features: Callable[[Tensor], Tensor]) -> _State:
     with torch.no_grad():
         y1, y2 = features(x1), features(x2)
-    width = y1.shape[1]
-    cov = y1 @ y2.mT / width
-    var1, var2 = (y.square().sum(dim=1) / width for y in (y1, y2))
-    return _State(cov=cov, ntk=torch.zeros_like(cov), var1=var1, var2=var2)
+    cov = y1 @ y2.mT / y1.shape[1]
+    var1, var2 = (y.square().mean(dim=1) for y in (y1, y2))
+    return _State(cov, torch.zeros_like(cov), var1, var2)
 
 
 def _drawn_features(x1: Tensor, x2: Tensor, front: nn.Module) -> _State:
     """Features of a layer as it stands; a trained B brings its own tangent kernel."""
-    layer = _in_double(front)
+    layer = copy.deepcopy(front).double()
     state = _fixed_features(x1, x2, layer)
     if not isinstance(layer, LearnedFourierFeatures | LinearFeatures) or not layer.trainable:
         return state
@@ -197,8 +166,7 @@ def _drawn_features(x1: Tensor, x2: Tensor, front: nn.Module) -> _State:
             meet = torch.full((len(x1), len(x2)), float(p1.shape[1]), dtype=x1.dtype)
         else:  # ∂sin·∂sin + ∂cos·∂cos = cos(p - p')
             meet = p1.cos() @ p2.cos().mT + p1.sin() @ p2.sin().mT
-    ntk = TWO_PI**2 * (x1 @ x2.mT) * meet / layer.out_features
-    return _State(cov=state.cov, ntk=ntk, var1=state.var1, var2=state.var2)
+    return state._replace(ntk=TWO_PI**2 * (x1 @ x2.mT) * meet / layer.out_features)
 
 
 def _expected_fourier(x1: Tensor, x2: Tensor, front: Fourier) -> _State:
@@ -211,8 +179,3 @@ def _expected_fourier(x1: Tensor, x2: Tensor, front: Fourier) -> _State:
     var1, var2 = ((half + concat * x.square().sum(dim=1)) / width for x in (x1, x2))
     ntk = TWO_PI**2 * inner * meet / width if front.trainable else torch.zeros_like(meet)
     return _State(cov=(meet + concat * inner) / width, ntk=ntk, var1=var1, var2=var2)
-
-
-def _in_double(layer: nn.Module) -> nn.Module:
-    """Return a float64 copy; the layer itself is not touched."""
-    return copy.deepcopy(layer).double()

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lff.core.checks import check_choice, check_positive, check_size
 from lff.core.errors import BadInputError
-from lff.ntk.points import as_points
+from lff.ntk.closed_form import as_points
 
 CIRCULANT_TOLERANCE = 1e-6
 

@@ -54,7 +54,6 @@ class FourierFeatures(nn.Module):
     """Append x."""
 
     def __post_init__(self) -> None:
-        """Check the sizes as the layer of torch does."""
         Fourier(**common_fields(self, Fourier))
         super().__post_init__()
 
@@ -152,7 +151,6 @@ class LFFSACPolicy(SACPolicy):
         networks: Networks = "both",
         **host: Any,
     ) -> None:
-        """Choose the networks that SBX will build."""
         check_choice("networks", networks, get_args(Networks))
         front = fourier_config(Fourier, fourier)
         if networks != "actor":
@@ -200,20 +198,21 @@ def torch_layers(
         jax.eval_shape(apply, variables)
     layers = {}
     for path, features in modules.items():
-        B = functools.reduce(lambda tree, key: tree[key], path, variables["params"])["B"]
-        layers[".".join(path)] = _twin(features, np.asarray(B))
+        B = torch.tensor(np.asarray(_at(variables["params"], path)))
+        layer = LearnedFourierFeatures(B.shape[-1], **common_fields(features, Fourier))
+        layer.B = torch.nn.Parameter(B) if features.trainable else B
+        layers[".".join(path)] = layer
     return layers
 
 
-def _twin(features: FourierFeatures, B: Any) -> LearnedFourierFeatures:
-    layer = LearnedFourierFeatures(B.shape[-1], **common_fields(features, Fourier))
-    value = torch.tensor(B)
-    layer.B = torch.nn.Parameter(value) if features.trainable else value
-    return layer
+def _at(tree: Any, path: Sequence[str]) -> Any:
+    return functools.reduce(lambda inner, key: inner[key], path, tree)["B"]
 
 
-def _unpack_policy(policy: Any) -> Parts:
-    """Mirror actor, critics and targets of SBX in torch, with what their optimizers do to B."""
+def unpack_host(policy: Any) -> Parts | None:
+    """Mirror actor, critics and targets of SBX in torch, for the audit."""
+    if not isinstance(policy, BaseJaxPolicy) or not hasattr(policy, "qf_state"):
+        return None
     obs = jnp.zeros((1, *policy.observation_space.shape))
     action = jnp.zeros((1, *policy.action_space.shape))
     parts = Parts()
@@ -242,8 +241,7 @@ def _optimizer(state: Any, layers: Mapping[str, LearnedFourierFeatures]) -> torc
     updates, _ = state.tx.update(nothing, state.tx.init(state.params), state.params)
     groups = []
     for path, layer in layers.items():
-        keys = path.split(".")
-        update = functools.reduce(lambda tree, key: tree[key], keys, updates["params"])["B"]
+        update = _at(updates["params"], path.split("."))
         largest = layer.B.detach().abs().max().item()
         decay = float(jnp.abs(update).max()) / (rate * largest) if rate * largest else 0.0
         groups.append({"params": [layer.B], "lr": rate, "weight_decay": decay})
@@ -251,9 +249,3 @@ def _optimizer(state: Any, layers: Mapping[str, LearnedFourierFeatures]) -> torc
     for layer in layers.values():
         optimizer.state[layer.B] = {"step": torch.tensor(float(state.step))}
     return optimizer
-
-
-def unpack_host(value: Any) -> Parts | None:
-    """Return the parts of a policy, for the audit."""
-    is_policy = isinstance(value, BaseJaxPolicy) and hasattr(value, "qf_state")
-    return _unpack_policy(value) if is_policy else None

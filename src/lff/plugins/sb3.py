@@ -27,6 +27,7 @@ from lff.auditing import Parts, insert_front, reads_action
 from lff.core.checks import check_choice
 from lff.core.errors import BadInputError
 from lff.nn.fourier import Fourier, Fourier2d
+from lff.nn.net import evaluating
 from lff.plugins import Networks, fourier_config, missing_host
 
 try:
@@ -37,9 +38,7 @@ from stable_baselines3.common.policies import ActorCriticPolicy, ContinuousCriti
 from stable_baselines3.common.preprocessing import get_action_dim
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, NatureCNN
 from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
-from stable_baselines3.sac.policies import Actor as SACActor
 from stable_baselines3.sac.policies import SACPolicy
-from stable_baselines3.td3.policies import Actor as TD3Actor
 from stable_baselines3.td3.policies import TD3Policy
 
 
@@ -48,6 +47,8 @@ class _WithFront(nn.Module):
 
     default: ClassVar[Networks] = "both"
     """The networks that get the front unless the user chooses."""
+    separate: ClassVar[bool] = False
+    """Whether the critics must have a separate encoder."""
 
     def __init__(
         self,
@@ -59,16 +60,11 @@ class _WithFront(nn.Module):
         networks: Networks | None = None,
         **host: Any,
     ) -> None:
-        """Build the host's policy with the front in its networks.
-
-        The choices are set before the host's constructor, which builds the networks.
-        """
-        networks = self.default if networks is None else networks
-        check_choice("networks", networks, get_args(Networks))
+        # set before the host's constructor, which builds the networks
+        self.networks: Any = networks or self.default
+        check_choice("networks", self.networks, get_args(Networks))
         self.fourier: Any = asdict(fourier_config(Fourier, fourier))
-        self.networks: Any = networks
-        if isinstance(self, _OffPolicy):
-            _check_separate(host)
+        _check_separate(self.separate, host)
         super().__init__(observation_space, action_space, lr_schedule, **host)
 
     def _embed(self, role: Networks, network: nn.Sequential, what: str) -> None:
@@ -80,13 +76,22 @@ class _WithFront(nn.Module):
         insert_front(network, fourier_config(Fourier, self.fourier))
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
-        """Return what ``policy.save`` must keep."""
         host: dict[str, Any] = super()._get_constructor_parameters()  # type: ignore[misc]
         return host | {"fourier": self.fourier, "networks": self.networks}
 
 
 class _OffPolicy(_WithFront):
-    """Critics of the policies of SAC and TD3."""
+    """Networks of the policies of SAC and TD3."""
+
+    separate = True
+    actor_layers: ClassVar[str]
+    """Name of the layers of SB3's actor."""
+
+    def make_actor(self, features_extractor: BaseFeaturesExtractor | None = None) -> nn.Module:
+        """Return SB3's actor, its first layer behind the front."""
+        actor: nn.Module = super().make_actor(features_extractor)  # type: ignore[misc]
+        self._embed("actor", getattr(actor, self.actor_layers), "net_arch of the actor")
+        return actor
 
     def make_critic(
         self, features_extractor: BaseFeaturesExtractor | None = None
@@ -98,31 +103,23 @@ class _OffPolicy(_WithFront):
         return critic
 
 
-class LFFSACPolicy(_OffPolicy, SACPolicy):
+class LFFSACPolicy(_OffPolicy, SACPolicy):  # type: ignore[misc]
     """SAC's policy: B acts on s in the actor and on (s, a) in each critic.
 
     ``policy_kwargs`` are SB3's and ``fourier``, a dict of the fields of :class:`lff.Fourier`, and
     ``networks``: those with the front ("both", "critic", "actor").
     """
 
-    def make_actor(self, features_extractor: BaseFeaturesExtractor | None = None) -> SACActor:
-        """Return SB3's actor, its first layer behind the front."""
-        actor = super().make_actor(features_extractor)
-        self._embed("actor", actor.latent_pi, "net_arch of the actor")
-        return actor
+    actor_layers = "latent_pi"
 
 
-class LFFTD3Policy(_OffPolicy, TD3Policy):
+class LFFTD3Policy(_OffPolicy, TD3Policy):  # type: ignore[misc]
     """TD3's and DDPG's policy: B acts on s in the actor and on (s, a) in each critic.
 
     ``policy_kwargs`` as for :class:`LFFSACPolicy`.
     """
 
-    def make_actor(self, features_extractor: BaseFeaturesExtractor | None = None) -> TD3Actor:
-        """Return SB3's actor, its first layer behind the front."""
-        actor = super().make_actor(features_extractor)
-        self._embed("actor", actor.mu, "net_arch of the actor")
-        return actor
+    actor_layers = "mu"
 
 
 class LFFPPOPolicy(_WithFront, ActorCriticPolicy):
@@ -165,7 +162,6 @@ class FourierNatureCNN(NatureCNN):
         fourier: Fourier2d | Mapping[str, Any] | None = None,
         normalized_image: bool = False,
     ) -> None:
-        """Build the host's network and put the front before it."""
         super().__init__(observation_space, features_dim, normalized_image)
         insert_front(self.cnn, fourier_config(Fourier2d, fourier))
 
@@ -175,8 +171,7 @@ class _OnPixels(nn.Module):
 
     hidden: ClassVar[tuple[int, ...]] = ()
     """Layers of SB3's CnnPolicy behind its convolutions."""
-    critics_apart: ClassVar[bool] = False
-    """Whether the critics must have a separate encoder."""
+    separate: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -185,18 +180,23 @@ class _OnPixels(nn.Module):
         lr_schedule: Any,
         *,
         fourier: Fourier2d | Mapping[str, Any] | None = None,
+        net_arch: Any = None,
+        features_extractor_kwargs: Mapping[str, Any] | None = None,
         **host: Any,
     ) -> None:
-        """Build the host's policy on the Fourier features of every pixel."""
-        if self.critics_apart:
-            _check_separate(host)
-        host = _on_pixels(fourier, host, net_arch=[*self.hidden])
+        _check_separate(self.separate, host)
+        extractor = dict(features_extractor_kwargs or {})  # policy.load has our front in it
+        if fourier is not None or "fourier" not in extractor:
+            extractor["fourier"] = asdict(fourier_config(Fourier2d, fourier))
+        host = {"features_extractor_class": FourierNatureCNN, **host}
+        host["features_extractor_kwargs"] = extractor
+        host["net_arch"] = [*self.hidden] if net_arch is None else net_arch
         super().__init__(observation_space, action_space, lr_schedule, **host)
 
 
 class _OffPolicyOnPixels(_OnPixels):
     hidden = (256, 256)
-    critics_apart = True
+    separate = True
 
 
 class LFFSACCnnPolicy(_OffPolicyOnPixels, SACPolicy):
@@ -215,58 +215,30 @@ class LFFDQNCnnPolicy(_OnPixels, DQNPolicy):
     """DQN from images; ``fourier`` as for :class:`LFFSACCnnPolicy`."""
 
 
-def _check_separate(host: Mapping[str, Any]) -> None:
-    """Refuse SB3's shared extractor, which only the actor's loss trains."""
+def _check_separate(separate: bool, host: Mapping[str, Any]) -> None:  # noqa: FBT001
     shared = host.get("share_features_extractor")
-    if shared:
+    if separate and shared:
         remedy = "SB3 trains a shared one by the actor's loss alone"
         raise BadInputError("share_features_extractor", shared, "False", remedy)
 
 
-def _on_pixels(fourier: Any, host: dict[str, Any], *, net_arch: list[int]) -> dict[str, Any]:
-    """Return the host's arguments with our extractor; ``policy.load`` gives it back in them."""
-    extractor = dict(host.pop("features_extractor_kwargs", None) or {})
-    if fourier is not None or "fourier" not in extractor:
-        extractor["fourier"] = asdict(fourier_config(Fourier2d, fourier))
-    given = host.pop("net_arch", None)
-    return {
-        "features_extractor_class": FourierNatureCNN,
-        **host,
-        "features_extractor_kwargs": extractor,
-        "net_arch": net_arch if given is None else given,
-    }
-
-
-def _unpack_model(model: Any) -> Parts:
-    optimizer = getattr(model, "ent_coef_optimizer", None)
-    optimizers = {} if optimizer is None else {"ent_coef_optimizer": optimizer}
-    return Parts(modules={"policy": model.policy}, optimizers=optimizers)
-
-
-def _unpack_policy(policy: Any) -> Parts:
-    """Name the networks of an off-policy policy, and whether its critic reads actions."""
+def unpack_host(value: Any) -> Parts | None:
+    """Return the parts of a model or of an off-policy policy, for the audit."""
+    if isinstance(value, BaseAlgorithm) and isinstance(value.policy, nn.Module):
+        optimizer = getattr(value, "ent_coef_optimizer", None)
+        optimizers = {} if optimizer is None else {"ent_coef_optimizer": optimizer}
+        return Parts(modules={"policy": value.policy}, optimizers=optimizers)
+    if not isinstance(value, nn.Module) or not isinstance(
+        getattr(value, "critic", None), ContinuousCritic
+    ):
+        return None
     names = ("actor", "actor_target", "critic", "critic_target")
-    modules = {name: getattr(policy, name) for name in names if hasattr(policy, name)}
-    return Parts(modules=modules, critics={"critic": _reads(policy)})
+    modules = {name: getattr(value, name) for name in names if hasattr(value, name)}
+    return Parts(modules=modules, critics={"critic": _reads(value)})
 
 
 def _reads(policy: Any) -> dict[str, bool]:
     obs, _ = policy.obs_to_tensor(copy.deepcopy(policy.observation_space).sample())
     action: Tensor = torch.zeros(1, get_action_dim(policy.action_space), device=policy.device)
-    training = policy.critic.training
-    policy.critic.set_training_mode(False)  # this pass must not change batch statistics
-    try:
+    with evaluating(policy.critic):  # this pass must not change batch statistics
         return reads_action(policy.critic, action, lambda action: policy.critic(obs, action))
-    finally:
-        policy.critic.set_training_mode(training)
-
-
-def _has_critic(value: Any) -> bool:
-    return isinstance(getattr(value, "critic", None), ContinuousCritic)
-
-
-def unpack_host(value: Any) -> Parts | None:
-    """Return the parts of a model or policy, for the audit."""
-    if isinstance(value, BaseAlgorithm) and isinstance(value.policy, nn.Module):
-        return _unpack_model(value)
-    return _unpack_policy(value) if isinstance(value, nn.Module) and _has_critic(value) else None

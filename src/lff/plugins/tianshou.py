@@ -11,6 +11,7 @@ q(s, a); not so with ``apply_preprocess_net_to_obs_only=True``.  Give SAC both c
 second one it copies the first, its B included.
 """
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -53,7 +54,6 @@ class FourierNet(Net):
         concat: bool = False,
         activation: type[nn.Module] = nn.ReLU,
     ) -> None:
-        """Build the host's network and put the front before it."""
         super().__init__(
             state_shape=state_shape,
             action_shape=action_shape,
@@ -68,9 +68,7 @@ class FourierActorFactory(ActorFactory):
     """Puts the front into the actor that another factory makes; for ``with_actor_factory``."""
 
     def __init__(self, fourier: Fourier, inner: ActorFactory) -> None:
-        """Keep the factory of the actor and what to put before it."""
-        self.fourier = _checked(fourier)
-        self.inner = inner
+        self.fourier, self.inner = _checked(fourier), inner
 
     def create_module(self, envs: Any, device: Any) -> Any:
         """Return the actor; a Gaussian one has Tianshou's orthogonal initialisation again."""
@@ -98,7 +96,6 @@ class FourierCriticFactory(CriticFactory):
         *,
         activation: type[nn.Module] = nn.ReLU,
     ) -> None:
-        """Keep the sizes."""
         self.fourier = _checked(fourier)
         self.hidden_sizes = check_sizes("hidden_sizes", hidden_sizes)
         self.activation = activation
@@ -127,26 +124,19 @@ def _checked(fourier: Any) -> Fourier:
     return fourier
 
 
-def _unpack_algorithm(algorithm: Any) -> Parts:
-    """Name the networks and optimizers of an algorithm, and whether its critics read actions."""
+def unpack_host(algorithm: Any) -> Parts | None:
+    """Return the networks and optimizers of an algorithm, for the audit."""
+    if not isinstance(algorithm, Algorithm):
+        return None
     parts = Parts(modules=dict(algorithm.named_children()))
     optimizers = enumerate(algorithm._optimizers)
     parts.optimizers = {f"optimizers.{i}": wrapped._optim for i, wrapped in optimizers}
-    if isinstance(algorithm, ActorCriticOffPolicyAlgorithm):
-        for name, critic in parts.modules.items():
-            if name in ("critic", "critic2"):
-                parts.critics[name] = _reads(algorithm.policy, critic)
+    policy: Any = algorithm.policy
+    space = policy.observation_space
+    if isinstance(algorithm, ActorCriticOffPolicyAlgorithm) and space is not None:
+        obs, action = torch.zeros(1, *space.shape), torch.zeros(1, *policy.action_space.shape)
+        for name in ("critic", "critic2"):
+            critic = parts.modules.get(name)
+            if critic is not None:
+                parts.critics[name] = reads_action(critic, action, functools.partial(critic, obs))
     return parts
-
-
-def _reads(policy: Any, critic: nn.Module) -> dict[str, bool]:
-    if policy.observation_space is None:
-        return {}
-    obs = torch.zeros(1, *policy.observation_space.shape)
-    action = torch.zeros(1, *policy.action_space.shape)
-    return reads_action(critic, action, lambda action: critic(obs, action))
-
-
-def unpack_host(value: Any) -> Parts | None:
-    """Return the parts of an algorithm, for the audit."""
-    return _unpack_algorithm(value) if isinstance(value, Algorithm) else None

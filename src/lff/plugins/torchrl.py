@@ -12,6 +12,7 @@ losses run the critics under ``vmap`` and may be compiled; the layer does not br
 """
 
 import copy
+import math
 from typing import Any, Literal, get_args
 
 import torch
@@ -105,17 +106,27 @@ def make_value(
     return ValueOperator(net.build(obs_dim, 1, generator=generator), in_keys=[obs_key])
 
 
-def _unpack_loss(loss: Any) -> Parts:
+def unpack_host(loss: Any) -> Parts | None:
     """Give the layers of a loss the parameters that it trains, which it keeps apart from them."""
+    if not isinstance(loss, LossModule):
+        return None
     parts = Parts()
-    names = [name for name in vars(loss) if f"{name}_params" in loss._modules]
-    for name in names:
-        template = vars(loss)[name]
+    templates = {n: part for n, part in vars(loss).items() if f"{n}_params" in loss._modules}
+    for name, template in templates.items():
         for path in (name, f"target_{name}"):
             params = loss._modules.get(f"{path}_params")
             if params is not None:
                 parts.modules |= _layers(path, template, params)
-    _record_critics(parts, loss, names)
+    actor, critic = (templates.get(f"{name}_network") for name in ("actor", "qvalue"))
+    if actor is not None and critic is not None and loss.tensor_keys.action in critic.in_keys:
+        entrances = (m for m in actor.modules() if isinstance(m, BasisLayer | nn.Linear))
+        width = next((entrance.in_features for entrance in entrances), math.inf)
+        # a critic's B reads the action if it is wider than the observation
+        parts.critics["qvalue_network"] = {
+            name: layer.in_features > width
+            for name, layer in critic.named_modules()
+            if isinstance(layer, BasisLayer) and width < math.inf
+        }
     return parts
 
 
@@ -127,41 +138,14 @@ def _layers(path: str, template: nn.Module, params: Any) -> dict[str, nn.Module]
     }
     if all(template.get_submodule(name).B is B for name, B in held.items()):
         return {path: template}  # neither copied nor expanded: the network itself
-    return {
-        ".".join(filter(None, (path, name))): _with(template.get_submodule(name), B)
-        for name, B in held.items()
-    }
-
-
-def _with(layer: Any, B: torch.Tensor) -> nn.Module:
-    """Return the layer with another B, the very tensor, so that optimizers know it."""
-    view: nn.Module = copy.deepcopy(layer)
-    del view.B
-    if isinstance(B, nn.Parameter):
-        view.B = B
-    else:  # of a target
-        view.register_buffer("B", B)
-    return view
-
-
-def _record_critics(parts: Parts, loss: Any, names: list[str]) -> None:
-    """Record that a critic's B reads the action if it is wider than the observation."""
-    if "qvalue_network" not in names or "actor_network" not in names:
-        return
-    entrance = next(
-        (m for m in vars(loss)["actor_network"].modules() if isinstance(m, BasisLayer | nn.Linear)),
-        None,
-    )
-    template = vars(loss)["qvalue_network"]
-    if entrance is None or loss.tensor_keys.action not in template.in_keys:
-        return
-    parts.critics["qvalue_network"] = {
-        name: layer.in_features > entrance.in_features
-        for name, layer in template.named_modules()
-        if isinstance(layer, BasisLayer)
-    }
-
-
-def unpack_host(value: Any) -> Parts | None:
-    """Return the parts of a loss module, for the audit."""
-    return _unpack_loss(value) if isinstance(value, LossModule) else None
+    layers: dict[str, nn.Module] = {}
+    for name, B in held.items():
+        layers[".".join(filter(None, (path, name)))] = view = copy.deepcopy(
+            template.get_submodule(name)
+        )
+        del view.B
+        if isinstance(B, nn.Parameter):
+            view.B = B  # the very tensor, so that optimizers know it
+        else:  # of a target
+            view.register_buffer("B", B)
+    return layers

@@ -28,13 +28,13 @@ from lff.optim import Rule
 REGULARIZERS = Registry(
     "regularizer",
     {
-        "weight-decay": "lff.regularizers.weight_decay:WeightDecay",
-        "basis": "lff.regularizers.basis:BasisRule",
+        "weight-decay": "lff.regularizers.decay:WeightDecay",
+        "basis": "lff.regularizers.decay:BasisRule",
         "dropout": "lff.regularizers.dropout:Dropout",
-        "functional": "lff.regularizers.functional:FunctionalRegularization",
+        "functional": "lff.regularizers.penalties:FunctionalRegularization",
         "spectral-norm": "lff.regularizers.spectral:SpectralNorm",
         "layer-norm": "lff.regularizers.layer_norm:LayerNorm",
-        "singular-values": "lff.regularizers.singular:SingularValuePenalty",
+        "singular-values": "lff.regularizers.penalties:SingularValuePenalty",
     },
 )
 Where = Literal["actor", "critic", "both"]
@@ -101,34 +101,23 @@ class Slot(NamedTuple):
         self.parent.add_module(self.key, module)
 
 
-def kind_of(owner: nn.Module, name: str) -> Kind:
-    """Return what kind of parameter ``owner.name`` is."""
-    if isinstance(owner, BasisLayer):
-        return "basis" if name == "B" else "other"
-    matrix = is_linear(owner) or isinstance(owner, nn.Conv2d)
-    return "weight" if name == "weight" and matrix else "other"
-
-
 def kinds(network: nn.Module) -> dict[str, Kind]:
     """Return the kind of every parameter, by name."""
-    names = [name.rpartition(".") for name, _ in network.named_parameters()]
-    return {
-        f"{path}{dot}{leaf}": kind_of(network.get_submodule(path), leaf)
-        for path, dot, leaf in names
-    }
+    kinds: dict[str, Kind] = {}
+    for name, _ in network.named_parameters():
+        path, _, leaf = name.rpartition(".")
+        owner = network.get_submodule(path)
+        kinds[name] = "other"
+        if isinstance(owner, BasisLayer) and leaf == "B":
+            kinds[name] = "basis"
+        elif leaf == "weight" and (is_linear(owner) or isinstance(owner, nn.Conv2d)):
+            kinds[name] = "weight"
+    return kinds
 
 
 def is_linear(module: nn.Module) -> bool:
     """Return whether a module is a Linear layer: plain, stacked, or a regularizer's."""
     return isinstance(module, nn.Linear | StackedLinear | LinearLike)
-
-
-def width_of(module: nn.Module) -> int:
-    """Return the number of units of a Linear layer, 0 for anything else."""
-    weight = getattr(module, "weight", None)
-    if not is_linear(module) or not isinstance(weight, Tensor):
-        return 0
-    return weight.shape[-1] if weight.ndim == 3 else weight.shape[0]
 
 
 def members_of(network: nn.Module) -> int | None:
@@ -164,7 +153,8 @@ def nonlinearities(network: nn.Module) -> list[Slot]:
 
 def _slots(module: nn.Module) -> Iterator[Slot]:
     for key, child in module.named_children():
-        yield Slot(module, key, child, width_of(child))
+        weight = child.get_parameter("weight") if is_linear(child) else torch.empty(0)
+        yield Slot(module, key, child, weight.shape[-1 if weight.ndim == 3 else 0])
         yield from _slots(child)
 
 

@@ -36,7 +36,6 @@ class Dropout(Regularizer):
     since their starting code base never switches dropout off."""
 
     def __post_init__(self) -> None:
-        """Check the values before anything is built."""
         validate(self)
         if self.when_acting and self.where == "critic":
             remedy = "use actor or both, since it is the actor that acts"
@@ -54,10 +53,14 @@ class MaskedDropout(nn.Module):
     mask: Tensor
 
     def __init__(self, p: float, width: int) -> None:
-        """Start without a mask: nothing is dropped."""
         super().__init__()
         self.p, self.width = p, width
         self.register_buffer("mask", torch.ones(()), persistent=False)
+
+    def draw(self, axes: tuple[int, ...], generator: torch.Generator) -> Tensor:
+        """Draw a mask for a batch of this shape."""
+        kept = torch.rand(*axes, self.width, generator=generator) >= self.p
+        return kept / (1 - self.p)
 
     def forward(self, x: Float[Tensor, "*batch width"]) -> Float[Tensor, "*batch width"]:
         """Return what the mask leaves."""
@@ -78,8 +81,7 @@ def draw_masks(
     members = members_of(network)
     axes = batch if members is None else (members, *batch)
     return {
-        f"{name}.mask": (torch.rand(*axes, module.width, generator=generator) >= module.p)
-        / (1 - module.p)
+        f"{name}.mask": module.draw(axes, generator)
         for name, module in network.named_modules()
         if isinstance(module, MaskedDropout)
     }

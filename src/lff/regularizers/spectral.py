@@ -10,7 +10,7 @@ separate vectors.  The weight under training is W: decay acts on it, not on W̄.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import torch
 import torch.nn.functional as F
@@ -50,7 +50,6 @@ class SpectralLinear(LinearLike):
     def __init__(
         self, linear: nn.Linear | StackedLinear, *, generator: torch.Generator | None = None
     ) -> None:
-        """Take over the layer's parameters; draw u and v and iterate until they converge."""
         super().__init__()
         self.weight, self.bias = linear.weight, linear.bias
         with torch.no_grad():
@@ -86,13 +85,7 @@ class SpectralLinear(LinearLike):
 
     def member(self, index: int) -> "SpectralLinear":
         """Return one member of a stacked layer as a plain one."""
-        W = self._matrix(self.weight)[index]
-        with torch.device("meta"):
-            linear = nn.Linear(W.shape[1], W.shape[0], bias=self.bias is not None)
-        flag = self.weight.requires_grad
-        linear.weight = nn.Parameter(W.detach().clone(), requires_grad=flag)
-        if self.bias is not None:
-            linear.bias = nn.Parameter(self.bias[index, 0].detach().clone(), requires_grad=flag)
+        linear = StackedLinear.member(cast(StackedLinear, self), index)
         layer = SpectralLinear(linear)
         layer.u.copy_(self.u[index])
         layer.v.copy_(self.v[index])

@@ -22,10 +22,9 @@ from lff.core.errors import BadInputError
 from lff.core.seeding import stream_seed
 from lff.nn import NetConfig
 from lff.regularizers import RegularizerConfig, feature_penalty, penalty
-from lff.tabular.grid16 import ObservedMDP
-from lff.tabular.gridworld import WALL
+from lff.tabular.gridworld import WALL, ObservedMDP
 from lff.tabular.learner import Learner, check_seeds
-from lff.tabular.solve import solve, state_values
+from lff.tabular.mdp import solve, state_values
 
 Data = Literal["buffer", "full"]
 
@@ -84,7 +83,6 @@ class FQI(Learner):
         seeds: Sequence[int] = (0,),
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        """Build networks and empty buffers; solve exactly the MDP, or one MDP for each seed."""
         self.tasks = _one_for_each(task, len(check_seeds(seeds)))
         first = self.tasks[0]
         super().__init__(
@@ -102,11 +100,11 @@ class FQI(Learner):
         solved = {id(one): solve(one.mdp, entropy=config.entropy) for one in self.tasks}
         self.q_star = np.stack([solved[id(one)] for one in self.tasks])
         self.free = np.stack([np.flatnonzero(~one.grid.at(WALL)) for one in self.tasks])
-        """The cells that are no wall, (seed, cell)."""
+        """The cells that are not walls, (seed, cell)."""
         self.iteration = 0
         self._features = any(r.penalizes_features for r in self.regularizers)
         if self._features:
-            self._readable()  # refuses networks whose features cannot be read
+            _ = self.readable  # refuses networks whose features cannot be read
         self._walkers = [_Walker(*both) for both in zip(self.tasks, self.seeds, strict=True)]
         # states, actions and successors that each seed has met
         self.met = np.zeros((3, len(self.seeds), 0), dtype=np.int64)
@@ -139,17 +137,13 @@ class FQI(Learner):
             state = np.repeat(self.free, actions, axis=-1)
             action = np.tile(np.arange(actions), self.free.shape)
             backups = [one.mdp.backup(v) for one, v in zip(self.tasks, values, strict=True)]
-            target = np.stack([t[s, a] for t, s, a in zip(backups, state, action, strict=True)])
+            target = np.stack(backups)[np.arange(len(state))[:, None], state, action]
         else:
             state, action, following = self.met
-            target = np.stack(
-                [
-                    one.mdp.R[s, a] + one.mdp.gamma * v[n]
-                    for one, v, s, a, n in zip(
-                        self.tasks, values, state, action, following, strict=True
-                    )
-                ]
-            )
+            members = np.arange(len(state))[:, None]
+            reward = np.stack([one.mdp.R for one in self.tasks])[members, state, action]
+            gamma = np.array([[one.mdp.gamma] for one in self.tasks])
+            target = reward + gamma * values[members, following]
         return state, action, np.clip(target, -limit, limit)
 
     def _project(self, q: Float[np.ndarray, "seed state action"]) -> None:

@@ -11,7 +11,7 @@ from torch import Tensor
 from lff.nn import effective_rank
 from lff.regularizers import SingularValuePenalty
 from lff.tabular.fqi import FQI
-from lff.tabular.solve import ReturnScale, greedy
+from lff.tabular.mdp import ReturnScale, greedy
 
 STATES = 2_048
 """States of the buffer whose features are looked at, as Kumar et al. do."""
@@ -23,7 +23,6 @@ class Instruments:
     """The looks at one fitted Q-iteration."""
 
     def __init__(self, fqi: FQI) -> None:
-        """Work out once what returns are compared with."""
         self.fqi = fqi
         known: dict[int, ReturnScale] = {}
         for task, q in zip(fqi.tasks, fqi.q_star, strict=True):

@@ -6,6 +6,7 @@ after another; each seed's weights, batches and masks come from streams of its o
 Q-iteration and the supervised studies are loops around :meth:`Learner.update`.
 """
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -45,7 +46,6 @@ class WithFeatures(nn.Module):
     """A network that also gives what goes into its last layer."""
 
     def __init__(self, network: nn.Module) -> None:
-        """Keep the network; its trunk must be a chain of layers."""
         super().__init__()
         if not isinstance(network, Network) or not isinstance(network.trunk, nn.Sequential):
             remedy = "use MLPTrunk"
@@ -76,7 +76,6 @@ class Learner:
         regularizers: Sequence[Regularizer] = (),
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        """Build the networks, each from its own seed, and their optimizer."""
         check_combination(regularizers)
         self.seeds = check_seeds(seeds)
         self.loss = loss
@@ -96,7 +95,6 @@ class Learner:
             self.parameters, rules(self.networks, self.regularizers, "critic", lr=rate)
         )
         self.draws = {seed: self._stream(seed, "batches") for seed in self.seeds}
-        self._with_features: WithFeatures | None = None
         self.step = self.update
         """The step of a loop: :meth:`update`, compiled or not."""
 
@@ -134,11 +132,7 @@ class Learner:
         """Draw the dropout masks of one update; none without dropout."""
         return {
             f"{name}.mask": torch.stack(
-                [
-                    (torch.rand(batch, module.width, generator=self.draws[seed]) >= module.p)
-                    / (1 - module.p)
-                    for seed in self.seeds
-                ]
+                [module.draw((batch,), self.draws[seed]) for seed in self.seeds]
             )
             for name, module in self.networks.named_modules()
             if isinstance(module, MaskedDropout)
@@ -189,13 +183,13 @@ class Learner:
         masks: Mapping[str, Tensor] | None = None,
     ) -> tuple[Float[Tensor, "seed batch width"], Float[Tensor, "seed batch out"]]:
         """Return what goes into the last layer, and the output."""
-        both: tuple[Tensor, Tensor] = self._call(self._readable(), "network.", parameters, x, masks)
+        both: tuple[Tensor, Tensor] = self._call(self.readable, "network.", parameters, x, masks)
         return both
 
-    def _readable(self) -> WithFeatures:
-        if self._with_features is None:
-            self._with_features = WithFeatures(self.networks.stacked)
-        return self._with_features
+    @functools.cached_property
+    def readable(self) -> WithFeatures:
+        """The networks with their features; raises if these cannot be read."""
+        return WithFeatures(self.networks.stacked)
 
     def _call(
         self,

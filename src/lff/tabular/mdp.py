@@ -1,20 +1,30 @@
-"""Finite Markov decision processes: transitions as lists of successors, rewards, a discount.
+"""Finite Markov decision processes, and their exact solution by dynamic programming.
 
     Q(s, a) = R(s, a) + γ Σ_k p(s, a, k) V(next(s, a, k))
+    Q* = R + γ P max_a Q*          soft:  Q = R + γ P α logsumexp(Q / α)
 
-A gridworld has a handful of successors per state and action, so a 64x64 grid with five actions
-takes a megabyte, and one Bellman backup is one gather and one sum.
+Transitions are lists of successors: a gridworld has a handful per state and action, so a 64x64 grid
+with five actions takes a megabyte, and one Bellman backup is one gather and one sum.
+
+Every solution is iterated until its distance from the fixed point is known to be below a tolerance:
+the backup is a γ-contraction, so an update smaller than ε leaves an error below ε γ / (1 - γ).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from lff.core.checks import Interval, check_positive, check_scale, check_size
 from lff.core.errors import BadInputError, BadTypeError
 
 ROUNDING = 1e-6
 """Largest distance of a row's sum from one."""
+TOLERANCE = 1e-10
+Values = Float[np.ndarray, "*batch state"]
+ActionValues = Float[np.ndarray, "*batch state action"]
+Policy = Float[np.ndarray, "*batch state action"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +35,6 @@ class Transitions:
     probability: Float[np.ndarray, "state action k"]
 
     def __post_init__(self) -> None:
-        """Check that every row is a distribution over states."""
         object.__setattr__(self, "next_state", np.asarray(self.next_state))
         object.__setattr__(self, "probability", np.asarray(self.probability, dtype=np.float64))
         shape = self.next_state.shape
@@ -34,12 +43,10 @@ class Transitions:
             remedy = "pass next_state and probability of one shape"
             raise BadTypeError("the shapes of transitions", both, "(state, action, k)", remedy)
         _check_distributions(self.probability)
-        if self.next_state.size and not 0 <= self.next_state.min() <= self.next_state.max() < len(
-            self.next_state
-        ):
-            worst = int(self.next_state[(self.next_state < 0) | (self.next_state >= shape[0])][0])
-            remedy = "count states from 0"
-            raise BadInputError("a successor", worst, f"from 0 to {shape[0] - 1}", remedy)
+        outside = self.next_state[(self.next_state < 0) | (self.next_state >= shape[0])]
+        if outside.size:
+            constraint = f"from 0 to {shape[0] - 1}"
+            raise BadInputError("a successor", int(outside[0]), constraint, "count states from 0")
 
     @classmethod
     def from_matrix(cls, P: Float[np.ndarray, "state action next"]) -> "Transitions":
@@ -62,19 +69,15 @@ class Transitions:
 
     def mixed(self, share: float) -> "Transitions":
         """Return those where, with this chance, the action is replaced by one drawn uniformly."""
-        _check_share("share", share)
+        Interval("[0, 1]", "use 0.2 for 20 %")("share", share)
         states, actions, k = self.next_state.shape
-        others = np.broadcast_to(
-            self.next_state.reshape(states, 1, actions * k), (states, actions, actions * k)
+        others, chance = (
+            np.repeat(x.reshape(states, 1, actions * k), actions, axis=1)
+            for x in (self.next_state, share / actions * self.probability)
         )
-        chance = np.broadcast_to(
-            share / actions * self.probability.reshape(states, 1, -1), others.shape
-        )
-        own = (1 - share) * self.probability
-        return Transitions(
-            np.concatenate([self.next_state, others], axis=-1),
-            np.concatenate([own, chance], axis=-1),
-        ).merged()
+        following = np.concatenate([self.next_state, others], axis=-1)
+        total = np.concatenate([(1 - share) * self.probability, chance], axis=-1)
+        return Transitions(following, total).merged()
 
     def merged(self) -> "Transitions":
         """Add up equal successors and drop those with no chance; successors are sorted."""
@@ -113,7 +116,6 @@ class MDP:
     """Distribution of the first state; uniform by default."""
 
     def __post_init__(self) -> None:
-        """Check that the parts fit together."""
         P = self.P if isinstance(self.P, Transitions) else Transitions.from_matrix(self.P)
         states, actions, _ = P.next_state.shape
         R = np.asarray(self.R, dtype=np.float64)
@@ -123,8 +125,7 @@ class MDP:
             raise BadTypeError("the shape of R", R.shape, needed, "as many as P has")
         if not np.isfinite(R).all():
             raise BadInputError("R", "a value that is not finite", "finite", "check the rewards")
-        if not 0 <= self.gamma < 1:
-            raise BadInputError("gamma", self.gamma, "in [0, 1)", "use 0.99")
+        Interval("[0, 1)", "use 0.99")("gamma", self.gamma)
         start = np.full(states, 1 / states) if self.start is None else np.asarray(self.start)
         if start.shape != (states,):
             raise BadTypeError("the shape of start", start.shape, f"({states},)", "one per state")
@@ -146,17 +147,14 @@ class MDP:
         self, V: Float[np.ndarray, "*batch state"]
     ) -> Float[np.ndarray, "*batch state action"]:
         """Return R + γ P V."""
-        backed_up: np.ndarray = self.R + self.gamma * self.expect(V)
-        return backed_up
+        return np.asarray(self.R + self.gamma * self.expect(V))
 
     def expect(
         self, V: Float[np.ndarray, "*batch state"]
     ) -> Float[np.ndarray, "*batch state action"]:
         """Return P V, the mean of V over the successors."""
-        mean: np.ndarray = np.einsum(
-            "...sak,sak->...sa", V[..., self.P.next_state], self.P.probability
-        )
-        return mean
+        following = V[..., self.P.next_state]
+        return np.asarray(np.einsum("...sak,sak->...sa", following, self.P.probability))
 
 
 def _check_distributions(rows: np.ndarray, *, name: str = "P") -> None:
@@ -173,6 +171,115 @@ def _check_distributions(rows: np.ndarray, *, name: str = "P") -> None:
         raise BadInputError(f"the sum of {row}", float(sums[where]), "1", remedy)
 
 
-def _check_share(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise BadInputError(name, value, "in [0, 1]", "use 0.2 for 20 %")
+def solve(mdp: MDP, *, entropy: float = 0.0, tolerance: float = TOLERANCE) -> ActionValues:
+    """Return Q* by Q-iteration; with an entropy bonus α, the soft-optimal Q.
+
+    >>> mdp = MDP([[[0, 1], [1, 0]], [[0, 1], [0, 1]]], [0.0, 1.0], 0.5)
+    >>> solve(mdp).round(6).tolist()
+    [[1.0, 0.5], [2.0, 2.0]]
+    """
+    alpha = check_scale("entropy", entropy, remedy="use 0 for the hard maximum")
+    return _fixed_point(lambda Q: mdp.backup(state_values(Q, entropy=alpha)), mdp, tolerance)
+
+
+def state_values(Q: ActionValues, *, entropy: float = 0.0) -> Values:
+    """Return max_a Q(s, a), or its soft version α log Σ_a exp(Q / α)."""
+    best: np.ndarray = Q.max(axis=-1)
+    if entropy == 0:
+        return best
+    rest = np.exp((Q - best[..., None]) / entropy).sum(axis=-1)
+    return np.asarray(best + entropy * np.log(rest))
+
+
+def greedy(Q: ActionValues) -> Policy:
+    """Return the policy that takes the first of the best actions."""
+    return np.asarray(np.eye(Q.shape[-1])[Q.argmax(axis=-1)])
+
+
+def uniform_policy(mdp: MDP) -> Policy:
+    """Return the policy that draws every action alike."""
+    return np.full((mdp.states, mdp.actions), 1 / mdp.actions)
+
+
+def evaluate(mdp: MDP, policy: Policy, *, tolerance: float = TOLERANCE) -> ActionValues:
+    """Return Q of a policy, or of several at once along leading axes."""
+    policy = _check_policy(mdp, policy)
+    return _fixed_point(
+        lambda Q: mdp.backup((policy * Q).sum(axis=-1)), mdp, tolerance, batch=policy.shape[:-2]
+    )
+
+
+def policy_return(
+    mdp: MDP, policy: Policy, *, horizon: int | None = None, tolerance: float = TOLERANCE
+) -> Float[np.ndarray, "*batch"]:
+    """Return the expected return of episodes from the start.
+
+    Discounted and without end if there is no horizon; else the plain sum of that many rewards, as
+    an environment with a time limit pays it.
+    """
+    policy = _check_policy(mdp, policy)
+    if horizon is None:
+        values = (policy * evaluate(mdp, policy, tolerance=tolerance)).sum(axis=-1)
+        return np.asarray(values @ mdp.start)
+    reward = (policy * mdp.R).sum(axis=-1)
+    values = np.zeros(policy.shape[:-1])
+    for _ in range(check_size("horizon", horizon)):
+        values = reward + (policy * mdp.expect(values)).sum(axis=-1)
+    return np.asarray(values @ mdp.start)
+
+
+@dataclass(frozen=True, eq=False)
+class ReturnScale:
+    """A measure of returns in one MDP: 0 for the uniform policy, 1 for the best."""
+
+    mdp: MDP
+    low: float
+    high: float
+    horizon: int | None = None
+
+    @classmethod
+    def of(cls, mdp: MDP, best: Policy, *, horizon: int | None = None) -> "ReturnScale":
+        """Work out both ends once."""
+        both = np.stack([uniform_policy(mdp), best])
+        low, high = map(float, policy_return(mdp, both, horizon=horizon))
+        if not high > low:
+            remedy = "there is nothing to gain in this MDP; check its rewards"
+            raise BadInputError("the optimal return", high, f"above {low:g}", remedy)
+        return cls(mdp, low, high, horizon)
+
+    def measure(
+        self, policy: Policy, *, tolerance: float = TOLERANCE
+    ) -> Float[np.ndarray, "*batch"]:
+        """Return where a policy, or several, stands on it."""
+        reached = policy_return(self.mdp, policy, horizon=self.horizon, tolerance=tolerance)
+        return np.asarray((reached - self.low) / (self.high - self.low))
+
+
+def _fixed_point(
+    backup: Callable[[np.ndarray], np.ndarray],
+    mdp: MDP,
+    tolerance: float,
+    *,
+    batch: tuple[int, ...] = (),
+) -> np.ndarray:
+    check_positive("tolerance", tolerance, remedy="use 1e-10")
+    Q = np.zeros((*batch, mdp.states, mdp.actions))
+    while True:
+        new = backup(Q)
+        change = float(np.abs(new - Q).max(initial=0.0))
+        Q = new
+        rounding = 4 * float(np.spacing(np.abs(Q).max(initial=0.0)))
+        if change * mdp.gamma <= tolerance * (1 - mdp.gamma) or change <= rounding:
+            return Q
+
+
+def _check_policy(mdp: MDP, policy: Policy) -> Policy:
+    policy = np.asarray(policy, dtype=np.float64)
+    if policy.shape[-2:] != (mdp.states, mdp.actions):
+        needed = f"(…, {mdp.states}, {mdp.actions})"
+        raise BadTypeError("the shape of the policy", policy.shape, needed, "π[s, a]")
+    sums = policy.sum(axis=-1)
+    if not (policy.min() >= 0 and np.allclose(sums, 1)):
+        worst = float(sums.flat[np.abs(sums - 1).argmax()])
+        raise BadInputError("the sum of π(·|s)", worst, "1, of parts >= 0", "use greedy(Q)")
+    return policy

@@ -13,7 +13,7 @@ from lff.core.checks import Config, Scale, Size, Sizes
 from lff.experiments.jobs.kernels import each_draw, log_spaced, rows_of
 from lff.launch.job import JobRow, Report
 from lff.nn import ConstantControl, LearnedFourierFeatures, LinearControl, NetConfig
-from lff.ntk import circle, circle_spectrum, empirical_ntk, relu_ntk
+from lff.ntk import circle, circle_spectrum, deep_ntk, empirical_ntk
 
 GAIN = math.sqrt(2)
 """Scale of the weights, √2/√fan_in: it keeps the size of ReLU features."""
@@ -55,7 +55,7 @@ class DeepKernelJob(Config):
         for seed, rng in each_draw(self.draws, report):
             x = circle(self.sizes[seed % len(self.sizes)])
             front = self._front(rng)
-            limit = normalised(relu_ntk(x, hidden_layers=self.hidden, front=front).ntk)
+            limit = normalised(deep_ntk(x, hidden_layers=self.hidden, front=front).ntk)
             values = limit
             if self.width:
                 values = normalised(self._finite(front, x, rng))

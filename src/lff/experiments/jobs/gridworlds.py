@@ -26,8 +26,7 @@ from lff.tabular import (
     lava_grid,
     solve,
 )
-from lff.tabular.grid16 import Sampling
-from lff.tabular.gridworld import GOAL, LAVA, WALL
+from lff.tabular.gridworld import GOAL, LAVA, WALL, Sampling
 from lff.tabular.instruments import TOLERANCE
 from lff.training.compile import compile_update, find_compiler
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from lff.core.checks import Config, Scale, Size, Sizes
 from lff.launch.job import JobRow, Report
 from lff.nn import LearnedFourierFeatures
-from lff.ntk import circle, circle_spectrum, empirical_ntk, fourier_ntk, relu_ntk
+from lff.ntk import circle, circle_spectrum, deep_ntk, empirical_ntk, fourier_ntk
 
 TWO_PI = 2 * math.pi
 ROUNDING = 1e-15
@@ -198,7 +198,7 @@ class CirculantJob(Config):
         elif self.points == "sphere":
             x = sphere(size)
         if self.kernel == "ReLU":
-            return relu_ntk(x, hidden_layers=3).ntk
+            return deep_ntk(x, hidden_layers=3).ntk
         return fourier_ntk(x, x, sigma)
 
 

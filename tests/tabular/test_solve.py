@@ -147,7 +147,7 @@ def test_merging_and_mixing_keep_the_matrix():
             "successor .* from 0 to 1, got 2",
         ),
         (lambda: solve(random_mdp(0), entropy=-1), "entropy"),
-        (lambda: solve(random_mdp(0), tolerance=0), "tolerance must be above 0"),
+        (lambda: solve(random_mdp(0), tolerance=0), "tolerance must be a finite number > 0"),
         (lambda: evaluate(random_mdp(0), np.ones((7, 3))), "sum of π.* must be 1"),
         (lambda: evaluate(random_mdp(0), np.ones((3, 7)) / 7), r"shape of the policy .* 7, 3"),
         (lambda: ReturnScale.of(MDP([[[1.0]]], [1.0], 0.5), np.ones((1, 1))), "nothing to gain"),

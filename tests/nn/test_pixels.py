@@ -13,6 +13,7 @@ from lff.nn import (
     Fourier2d,
     NoFront,
     PixelEncoderConfig,
+    PixelMaps,
 )
 
 FRONTS = [
@@ -64,7 +65,8 @@ def test_dtype_decides_scaling_not_values():
     dark = torch.ones(1, 3, 21, 21, dtype=torch.uint8)
     torch.testing.assert_close(encoder(dark), encoder(torch.full((1, 3, 21, 21), 1 / 255)))
     bright = torch.full((1, 3, 21, 21), 200.0)
-    torch.testing.assert_close(encoder.convolve(bright), encoder.convolutions(bright).flatten(1))
+    maps = PixelMaps.forward(encoder, bright)
+    torch.testing.assert_close(maps, encoder.convolutions(bright).flatten(1))
 
 
 def test_output_tanh_is_an_option():

@@ -1,6 +1,5 @@
 """Each way in which a host silently loses the paper is provoked in it, and the audit tells."""
 
-import sys
 from functools import partial
 
 import pytest
@@ -14,7 +13,6 @@ from lff.auditing import findings
 from tests.auditing.agents import make, problems
 
 SIGMA = 0.02
-audits = sys.modules[audit.__module__]  # the function has its module's name
 
 
 class Extractor(BaseFeaturesExtractor):
@@ -122,18 +120,19 @@ def test_weight_decay_on_a_learned_b_is_remarked():
 
 
 @pytest.mark.parametrize(
-    ("room", "check", "provoke"),
+    ("check", "provoke"),
     [
-        (findings, "_action_findings", partial(test_a_features_extractor_alone, SAC)),
-        (audits, "_spread_findings", test_orthogonal_initialisation_of_a_b_that_is_a_linear),
-        (audits, "_spread_findings", test_resampled_parameters),
-        (findings, "_encoder_findings", test_a_shared_encoder_that_only_the_actor_trains),
-        (findings, "_decay_findings", test_a_fixed_b_that_weight_decay_shrinks),
-        (findings, "_decay_findings", test_weight_decay_on_a_learned_b_is_remarked),
+        ("_action_findings", partial(test_a_features_extractor_alone, SAC)),
+        ("_judge_spread", test_orthogonal_initialisation_of_a_b_that_is_a_linear),
+        ("_judge_spread", test_resampled_parameters),
+        ("_encoder_findings", test_a_shared_encoder_that_only_the_actor_trains),
+        ("_decay_findings", test_a_fixed_b_that_weight_decay_shrinks),
+        ("_decay_findings", test_weight_decay_on_a_learned_b_is_remarked),
     ],
 )
-def test_without_its_check_a_failure_goes_unseen(room, check, provoke, monkeypatch):
+def test_without_its_check_a_failure_goes_unseen(check, provoke, monkeypatch):
     """The tests above can fail: each does when the audit no longer looks."""
-    monkeypatch.setattr(room, check, lambda *_: [])
+    nothing = ("", False) if check == "_judge_spread" else []
+    monkeypatch.setattr(findings, check, lambda *_: nothing)
     with pytest.raises(AssertionError):
         provoke()

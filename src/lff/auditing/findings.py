@@ -73,6 +73,14 @@ def find_faults(
         yield from _location_findings(item)
     for one, other in itertools.combinations(pairs, 2):
         yield from _shared_findings(one, other)
+    yield from _action_findings(parts)
+    for item in items:
+        yield from _decay_findings(item, optimizers)
+        if not item.is_target:
+            yield from _encoder_findings(item, parts.modules, optimizers)
+
+
+def _action_findings(parts: Parts) -> Iterator[Finding]:
     for layers in parts.critics.values():
         for name in layers if not any(layers.values()) else ():
             message = (
@@ -80,10 +88,6 @@ def find_faults(
                 "Fourier layer: B belongs before the first layer of q(s, a)"
             )
             yield Finding("action", name, message)
-    for item in items:
-        yield from _decay_findings(item, optimizers)
-        if not item.is_target:
-            yield from _encoder_findings(item, parts.modules, optimizers)
 
 
 def _judge_spread(

@@ -39,18 +39,13 @@ def project(
 
 def check_input(x: Tensor, width: int, *, axis: int, owner: str, axis_name: str) -> None:
     """Raise one clear line for integer input or a wrong width, where torch would name a kernel."""
-    if (
-        isinstance(x, Tensor)
-        and x.ndim >= -axis
-        and x.shape[axis] == width
-        and x.is_floating_point()
-    ):
-        return
     if not isinstance(x, Tensor):
         raise BadTypeError(f"the input of {owner}", type(x), "a tensor", "use torch.as_tensor(x)")
     if not x.is_floating_point():
         remedy = "convert it first, e.g. x.float() (x.float() / 255 for images)"
         raise BadTypeError(f"the input of {owner}", x.dtype, "floating point", remedy)
+    if x.ndim >= -axis and x.shape[axis] == width:
+        return
     remedy = f"build the layer with {axis_name}={x.shape[axis]}" if x.ndim >= -axis else "add it"
     shape = tuple(x.shape)
     raise BadInputError(f"axis {axis} of the input of {owner}", shape, f"{width} wide", remedy)

@@ -199,9 +199,9 @@ class PixelMaps(nn.Module):
         self.convolutions = nn.Sequential(*convolutions)
         self.maps_width = config.num_filters * height * width
 
-    def convolve(
+    def forward(
         self, obs: Shaped[Tensor, "*batch channels height width"]
-    ) -> Float[Tensor, "*batch {self.maps_width}"]:
+    ) -> Float[Tensor, "*batch _"]:
         """Return the flat output of the convolutions.
 
         Images are laid out with their channels last: a product per pixel then reads neighbouring
@@ -236,12 +236,6 @@ class PixelMaps(nn.Module):
         channels = getattr(self.front, "out_channels", self.in_channels)
         fitting = CACHED // (4 * channels * math.prod(self.image_size))
         return max(1, fitting, math.ceil(images / MOST_CHUNKS))
-
-    def forward(
-        self, obs: Shaped[Tensor, "*batch channels height width"]
-    ) -> Float[Tensor, "*batch _"]:
-        """Return the flat maps of each image."""
-        return self.convolve(obs)
 
     def extra_repr(self) -> str:
         """Show the size."""
@@ -298,7 +292,7 @@ class PixelEncoder(PixelMaps):
         self, obs: Shaped[Tensor, "*batch channels height width"]
     ) -> Float[Tensor, "*batch {self.out_features}"]:
         """Return the features of each image."""
-        features: Tensor = self.head(self.convolve(obs))
+        features: Tensor = self.head(super().forward(obs))
         return features
 
 

@@ -88,16 +88,10 @@ class FourierCritic(nn.Module):
         return critic(features, action[:, :0])  # the features have the action in them
 
 
-class FourierVectorCritic(nn.Module):
+class FourierVectorCritic(FourierCritic):
     """SBX's vector of critics, each with separate B and weights."""
 
-    fourier: Fourier
-    net_arch: Sequence[int]
-    use_layer_norm: bool = False
-    dropout_rate: float | None = None
     n_critics: int = 2
-    activation_fn: Callable[[Any], Any] = nn.relu
-    output_dim: int = 1
 
     @nn.compact
     def __call__(self, obs: Any, action: Any) -> Any:

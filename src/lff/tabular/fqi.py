@@ -234,9 +234,9 @@ class _Walker:
         actions = self._task.mdp.actions
         for i, (first, wanders, other, outcome) in enumerate(chance):
             if self._time == 0:
-                self._at = _pick(self._first, first)
+                self._at = int(self._first.searchsorted(first, side="right"))
             action = int(other * actions) if wanders < explore else int(best[self._at])
-            slot = _pick(self._ends[self._at, action], outcome)
+            slot = self._ends[self._at, action].searchsorted(outcome, side="right")
             following = int(self._task.sampled.next_state[self._at, action, slot])
             met[:, i] = self._at, action, following
             self._at, self._time = following, self._time + 1
@@ -255,8 +255,3 @@ def _cumulated(chances: Float[np.ndarray, "*rows k"]) -> Float[np.ndarray, "*row
     """Return sums from the left that end in one exactly, so that padding is never picked."""
     ends = np.cumsum(chances, axis=-1)
     return np.asarray(ends / ends[..., -1:])
-
-
-def _pick(ends: Float[np.ndarray, "k"], chance: float) -> int:
-    """Return which interval of a cumulative distribution a number of [0, 1) falls into."""
-    return int(np.searchsorted(ends, chance, side="right"))

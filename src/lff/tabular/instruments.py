@@ -83,15 +83,12 @@ class Instruments:
 
     def _states(self) -> Float[np.ndarray, "seed state"]:
         """Return how often each state is among the states of the buffer that are looked at."""
-        fqi = self.fqi
-        states = fqi.obs.shape[1]
-        met = fqi.met[0] if fqi.met.shape[-1] else fqi.free
-        counts = np.zeros((len(met), states))
-        for row, seen in zip(counts, met, strict=True):
-            # the same places of the buffer at every look of this length: nothing is drawn
-            places = np.linspace(0, len(seen) - 1, min(STATES, len(seen))).round().astype(int)
-            np.add.at(row, seen[places], 1.0)
-        return counts
+        met = self.fqi.met[0] if self.fqi.met.shape[-1] else self.fqi.free
+        # the same places of the buffer at every look of this length: nothing is drawn
+        places = np.linspace(0, met.shape[1] - 1, min(STATES, met.shape[1])).round().astype(int)
+        states = self.fqi.obs.shape[1]
+        counts = [np.bincount(row, minlength=states) for row in met[:, places]]
+        return np.stack(counts).astype(float)
 
 
 def difference_of_penalties(

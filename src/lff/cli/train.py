@@ -6,15 +6,17 @@ makes a ready config from a preset; the second has a flag for every field of tha
 
 import dataclasses
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lff.algos import ALGORITHMS, NoTarget, PolyakTarget
-from lff.cli.progress import progress
 from lff.cli.show import describe_compute, print_networks, print_summary
 from lff.core.config import TYPE_KEY, from_dict, parse_part, parse_values, tag_of, to_dict
 from lff.core.errors import BadInputError
@@ -22,9 +24,13 @@ from lff.envs import has_pixels
 from lff.regularizers import REGULARIZERS
 from lff.store import RunDir
 from lff.training import Compute, Loop, RunConfig, train
+from lff.training.loop import Watch
 from lff.training.presets import PresetName, preset
 from lff.training.run import check_device, choose_compilation, why_not_native
 from lff.training.trackers import Trackers, tracked
+
+REDRAW_EVERY = 50
+"""Steps between two updates of the bar."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,15 +211,14 @@ def run_to_end(
     reference_episodes: int = 0,
 ) -> None:
     """Train with a progress bar, then print a summary."""
-    check_device(config.compute.device)
+    compute = config.compute
+    check_device(compute.device)
     with tracked(trackers, folder) as track:
-        _greet(config)
-        with progress(folder.name, config.steps) as show:
-
-            def watch(loop: Loop, event: str) -> None:
-                show(loop, event)
-                track(loop, event)
-
+        how = describe_compute({"by": compute.compile, "not_native": why_not_native(config)})
+        size = f"{config.steps:,} steps, seed {config.seed}"
+        print(f"{config.env}, {size}, {compute.device}, {how}")
+        print_networks(to_dict(config.algo))
+        with progress(folder.name, config.steps, track) as watch:
             train(
                 config,
                 directory=folder,
@@ -225,12 +230,36 @@ def run_to_end(
     print_summary(folder)
 
 
-def _greet(config: RunConfig) -> None:
-    compute = config.compute
-    how = describe_compute({"by": compute.compile, "not_native": why_not_native(config)})
-    text = f"{config.env}, {config.steps:,} steps, seed {config.seed}, {compute.device}, {how}"
-    print(text)
-    print_networks(to_dict(config.algo))
+@contextmanager
+def progress(label: str, steps: int, track: Watch) -> Iterator[Watch]:
+    """Show a bar with steps, return, |Q| and time left; off where no terminal is."""
+    console = Console(file=sys.stderr)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[speed]}"),
+        TimeRemainingColumn(),
+        TextColumn("return {task.fields[returns]}  |Q| {task.fields[q]}"),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task(label, total=steps, returns="-", q="-", speed="")
+
+        def watch(loop: Loop, event: str) -> None:
+            track(loop, event)
+            if event == "warning":
+                console.print(f"[yellow]warning:[/] {loop.warning}", highlight=False)
+            if event == "step" and loop.progress.agent_step % REDRAW_EVERY:
+                return
+            speed = bar.tasks[0].speed
+            shown = {
+                "returns": "-" if loop.last_return is None else f"{loop.last_return:.1f}",
+                "q": f"{loop.progress.value_max:.3g}",
+                "speed": "" if speed is None else f"{speed:.0f} steps/s",
+            }
+            bar.update(task, completed=min(loop.progress.env_step, steps), **shown)
+
+        yield watch
 
 
 FLAT = ("algo", "schedule", "compute")

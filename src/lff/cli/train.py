@@ -252,7 +252,7 @@ def progress(label: str, steps: int, track: Watch) -> Iterator[Watch]:
             if event == "step" and loop.progress.agent_step % REDRAW_EVERY:
                 return
             speed = bar.tasks[0].speed
-            shown = {
+            shown: dict[str, Any] = {
                 "returns": "-" if loop.last_return is None else f"{loop.last_return:.1f}",
                 "q": f"{loop.progress.value_max:.3g}",
                 "speed": "" if speed is None else f"{speed:.0f} steps/s",

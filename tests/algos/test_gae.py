@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from lff.algos.gae import advantages, explained_variance
+from lff.algos.policy_gradient import advantages, explained_variance
 
 
 def column(*values, dtype=torch.float64):

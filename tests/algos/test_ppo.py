@@ -7,7 +7,13 @@ from torch import nn
 
 from lff.algos import PPOConfig, Spaces
 from lff.algos.base import Minibatch
-from lff.algos.clipped import entropy, log_probability, policy_loss, standardized, value_loss
+from lff.algos.policy_gradient import (
+    entropy,
+    log_probability,
+    policy_loss,
+    standardized,
+    value_loss,
+)
 from lff.auditing import audit
 from lff.core.errors import BadInputError
 from lff.data.rollout import Rollout

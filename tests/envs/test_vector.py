@@ -5,9 +5,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from lff.core.errors import BadInputError, RunError
 from lff.envs import make
-from lff.envs.autoreset import FromGymnasium
 from lff.envs.processes import Subprocesses, pack, unpack
-from lff.envs.vector import EnvSlot, InProcess
+from lff.envs.vector import EnvSlot, FromGymnasium, InProcess
 from tests.envs.timed import LIMIT, chain
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from lff.core.config import digest, to_dict
-from lff.core.errors import BadInputError
-from lff.core.exit_codes import ExitCode
+from lff.core.errors import BadInputError, ExitCode
 from lff.experiments.jobs.pause import PauseJob
 from lff.experiments.jobs.training import TrainJob
 from lff.launch.local import launch

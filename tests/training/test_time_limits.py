@@ -88,7 +88,7 @@ def test_the_known_values_are_their_own_targets(tmp_path, mode, num_envs):
 def test_a_time_limit_taken_for_an_end_would_be_seen(tmp_path):
     found = first_sample(tmp_path / "run", num_envs=1, mode=None, gae_lambda=0.95)
     rollout = found["rollout"]
-    from lff.algos.gae import advantages
+    from lff.algos.policy_gradient import advantages
 
     value = rollout.obs[..., 0]
     after = torch.cat([value[1:], rollout.next_obs[-1:, :, 0]])

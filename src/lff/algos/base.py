@@ -7,7 +7,7 @@ new algorithm is one file of this room and one line in :data:`ALGORITHMS`.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypedDict, Unpack
 
 import numpy as np
 import torch
@@ -19,7 +19,6 @@ from lff.algos.moments import Moments
 from lff.algos.trained import Trained
 from lff.core.config import Registry
 from lff.core.errors import BadInputError
-from lff.data import Memory
 from lff.data.rollout import Rollout
 from lff.nn import Network
 from lff.optim import Adam
@@ -103,6 +102,15 @@ class Agent(ABC):
     optimizers: Mapping[str, Adam]
     """By the role of the network that each one trains."""
 
+    def __init__(self, config: Any, spaces: Spaces, *, device: torch.device | str = "cpu") -> None:
+        self.config, self.spaces, self.device = config, spaces, torch.device(device)
+        self.norm = Moments(spaces.obs_dim) if config.normalize_obs else None
+
+    def normalized(self, obs: Tensor) -> Tensor:
+        """Return observations, moved to the device and normalised if the agent does so."""
+        x = obs.to(self.device)
+        return x if self.norm is None else self.norm.normalize_tensor(x)
+
     def observe(self, obs: NDArray[Any]) -> None:
         """Update the observation statistics, if there are any, with rows of observations."""
         if self.norm is not None:
@@ -117,7 +125,7 @@ class Agent(ABC):
     ) -> Exploration:
         """Draw the noise and dropout masks of acting on ``rows`` observations."""
         noise = None if greedy else torch.randn(*rows, self.spaces.action, generator=generator)
-        return Exploration(noise, self.actor.acting_masks(generator, rows, self.device))
+        return Exploration(noise, self.actor.acting_masks(generator, rows))
 
     @abstractmethod
     def value(
@@ -158,8 +166,7 @@ class Agent(ABC):
     def load_state(self, tensors: Mapping[str, Tensor]) -> None:
         """Copy a checkpoint's tensors into the agent, in place."""
         state = self.state()
-        shapes = ({n: tuple(x.shape) for n, x in one.items()} for one in (state, tensors))
-        ours, theirs = shapes
+        ours, theirs = ({n: x.shape for n, x in one.items()} for one in (state, tensors))
         if ours != theirs:
             odd = sorted(n for n in ours.keys() | theirs.keys() if ours.get(n) != theirs.get(n))
             raise BadInputError("checkpoint", odd[:3], "of this agent", "use the run's own config")
@@ -173,22 +180,6 @@ class Minibatch(NamedTuple):
 
     sample: Any
     rows: Int[Tensor, " batch"]
-
-
-class OffPolicyAgent(Agent):
-    """An agent with several critics that learns from a replay memory."""
-
-    @abstractmethod
-    def values(
-        self, obs: Shaped[Tensor, "..."], action: Float[Tensor, "*batch act"]
-    ) -> Float[Tensor, "critic *batch"]:
-        """Return every critic's Q_i(s, a) on the CPU; nothing is dropped."""
-
-    def value(
-        self, obs: Shaped[Tensor, "..."], action: Float[Tensor, "*batch act"]
-    ) -> Float[Tensor, "*batch"]:
-        """Return min_i Q_i(s, a) on the CPU; nothing is dropped."""
-        return self.values(obs, action).amin(dim=0)
 
 
 class OnPolicyAgent(Agent):
@@ -219,80 +210,31 @@ class OnPolicyAgent(Agent):
         """Return a complete rollout as rows for the updates, and metrics of the value function."""
 
 
+class Options(TypedDict, total=False):
+    """Keyword arguments of :meth:`Algorithm.build`."""
+
+    num_envs: int
+    """Environments that are stepped together, 1 by default."""
+    generator: torch.Generator | None
+    """Source of the weights; the same state gives the same weights on every device."""
+    device: torch.device | str
+    """Where the networks live, the CPU by default."""
+
+
 class Algorithm(Protocol):
-    """A frozen config that builds an agent."""
+    """A frozen config that builds an agent; also the discount ``gamma`` and the ``batch_size``.
+
+    With a replay memory it has the fields of :class:`~lff.algos.off_policy.OffPolicyConfig` that
+    say when to update, and ``memory``; with rollouts ``rollout_steps``, ``epochs``, ``lr_decay``.
+    """
 
     tag: ClassVar[str]
     """Its name on disk and on the command line."""
     learns_from: ClassVar[Literal["replay", "rollout"]]
     """Which training loop it runs in."""
 
-    @property
-    def gamma(self) -> float:
-        """Discount γ."""
-        ...
-
-    @property
-    def batch_size(self) -> int:
-        """Rows per update."""
-        ...
-
-    def build(
-        self,
-        spaces: Spaces,
-        *,
-        num_envs: int = 1,
-        generator: torch.Generator | None = None,
-        device: torch.device | str = "cpu",
-    ) -> Agent:
-        """Return the agent; the same generator state gives the same weights on every device."""
-        ...
-
-
-class OnPolicy(Algorithm, Protocol):
-    """An algorithm that learns from rollouts of its own policy."""
-
-    @property
-    def rollout_steps(self) -> int:
-        """Actions between two optimizations, over all environments together."""
-        ...
-
-    @property
-    def epochs(self) -> int:
-        """How often each of them is used."""
-        ...
-
-    @property
-    def lr_decay(self) -> bool:
-        """Whether the learning rate falls linearly to 0 at the end of the run."""
-        ...
-
-
-class OffPolicy(Algorithm, Protocol):
-    """An algorithm that learns from a replay memory."""
-
-    @property
-    def actor_period(self) -> int:
-        """Critic updates between two updates of the actor."""
-        ...
-
-    @property
-    def warmup_steps(self) -> int:
-        """Environment steps with uniform random actions before the first update."""
-        ...
-
-    @property
-    def replay_capacity(self) -> int:
-        """Transitions kept."""
-        ...
-
-    @property
-    def updates_per_step(self) -> int:
-        """Updates per action."""
-        ...
-
-    def memory(self, spaces: Spaces, capacity: int) -> Memory:
-        """Return the replay memory; it touches its pages only as they fill."""
+    def build(self, spaces: Spaces, **options: Unpack[Options]) -> Agent:
+        """Return the agent."""
         ...
 
 

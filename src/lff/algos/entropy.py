@@ -73,7 +73,6 @@ class Temperature:
     def __init__(
         self, config: LearnedAlpha | FixedAlpha, action_dim: int, *, device: torch.device
     ) -> None:
-        """Start from the config's α."""
         learned = isinstance(config, LearnedAlpha)
         self.learned, self.target_entropy = learned, -float(action_dim)
         start = config.initial if isinstance(config, LearnedAlpha) else config.value

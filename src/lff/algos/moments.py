@@ -28,7 +28,6 @@ class Moments:
     """
 
     def __init__(self, width: int) -> None:
-        """Start with nothing seen: rows stay as they are."""
         self.count, self.mean = np.zeros(1, np.int64), np.zeros(width)
         self.squares = np.zeros(width)
         self.shift, self.scale = np.zeros(width, np.float32), np.ones(width, np.float32)
@@ -72,7 +71,6 @@ class RewardScale:
     """Divides rewards by the spread of the discounted sum of rewards."""
 
     def __init__(self, envs: int, *, gamma: float) -> None:
-        """Start with sums of zero, one for each environment."""
         self.gamma, self.moments, self.sums = gamma, Moments(1), np.zeros(envs)
         self._sums = torch.from_numpy(self.sums)
 

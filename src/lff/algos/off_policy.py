@@ -1,20 +1,27 @@
-"""Fields that every algorithm with a replay memory shares, and the sources of its bootstrap."""
+"""What algorithms with a replay memory share: fields, networks, and sources of the bootstrap."""
 
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import torch
+from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
-from lff.algos.base import Spaces
+from lff.algos.base import Agent, Probe, Spaces, check_vectors
+from lff.algos.trained import Trained
 from lff.core.checks import Config, Interval, Scale, Size, validate
 from lff.core.errors import BadInputError
-from lff.data import Memory, Replay
-from lff.nn import NetConfig
+from lff.data import Batch, Memory, Replay
+from lff.nn import Ensemble, NetConfig
+from lff.optim import Adam
 from lff.regularizers import FunctionalRegularization, RegularizerConfig, check_combination
+from lff.regularizers.base import Role
 
+Obs = Shaped[Tensor, "..."]
+Actions = Float[Tensor, "*batch act"]
+Tensors = Mapping[str, Tensor]
 Share = Annotated[float, Interval("(0, 1]", "use 0.005")]
 
 
@@ -114,14 +121,11 @@ class OffPolicyConfig(Config):
     """Updates per action."""
 
     def __post_init__(self) -> None:
-        """Check the values before anything is built."""
         validate(self)
         check_combination(self.regularizers)
         if any(one.penalizes_features for one in self.regularizers):
             remedy = "leave it out; it is for fitted Q-iteration"
-            raise BadInputError(
-                "regularizers", self.regularizers, "without feature penalty", remedy
-            )
+            raise BadInputError("regularizers", self.regularizers, "without a penalty", remedy)
         tau = getattr(self.target, "encoder_tau", None)
         if tau is not None and not hasattr(self, "encoder"):
             remedy = "drop it, or use an algorithm with an encoder"
@@ -137,5 +141,93 @@ class OffPolicyConfig(Config):
         return next(kinds, None)
 
     def memory(self, spaces: Spaces, capacity: int) -> Memory:
-        """Return the replay memory."""
         return Replay(capacity, obs_dim=spaces.obs_dim, action_dim=spaces.action)
+
+
+class OffPolicyAgent(Agent):
+    """An actor, critics with their action as second input, and the optimizers of both."""
+
+    value_max = "train/q_max"
+    actor_outputs: ClassVar[int] = 1
+    """Outputs of the actor for each component of the action."""
+    networks: dict[str, nn.Module]
+    optimizers: dict[str, Adam]
+
+    def __init__(
+        self,
+        config: OffPolicyConfig,
+        spaces: Spaces,
+        *,
+        num_envs: int = 1,  # noqa: ARG002
+        generator: torch.Generator | None = None,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        """Build the networks on the CPU, then move them to the device."""
+        super().__init__(config, spaces, device=device)
+        actor, critic = self._build(generator)
+        extra = config.regularizers
+        both: dict[str, Any] = {"device": self.device, "generator": generator}
+        self.actor = Trained(actor, extra, "actor", lr=config.actor_lr, **both)
+        self.critic = Trained(critic, extra, "critic", lr=config.critic_lr, **both)
+        self.trained: dict[Role, Trained] = {"actor": self.actor, "critic": self.critic}
+        self.networks = {"actor": actor, "critic": critic}
+        self.optimizers = {role: one.adam for role, one in self.trained.items()}
+        self._averages: dict[str, Polyak] = {}
+
+    def _build(self, generator: torch.Generator | None) -> tuple[nn.Module, nn.Module]:
+        check_vectors(self.spaces)
+        config, (obs_dim, size) = self.config, (self.spaces.obs_dim, self.spaces.action)
+        actor = config.actor.build(obs_dim, self.actor_outputs * size, generator=generator)
+        shape = {"in_features": obs_dim + size, "out_features": 1}
+        critic = Ensemble.build(config.critic, config.num_critics, **shape, generator=generator)
+        return actor, critic
+
+    def preprocess(self, obs: Obs) -> Obs:
+        """Return the environment's observations as a batch holds them."""
+        return obs
+
+    def encode(self, parameters: Tensors, obs: Obs) -> Float[Tensor, "*batch features"]:  # noqa: ARG002  an encoder's
+        """Return what actor and critics are given of a batch's observations."""
+        return self.normalized(obs)
+
+    def features(self, obs: Obs) -> Float[Tensor, "*batch features"]:
+        """Return what actor and critics are given of the environment's observations."""
+        return self.encode(self.critic.parameters, self.preprocess(obs.to(self.device)))
+
+    def q(
+        self,
+        parameters: Tensors | None,
+        features: Float[Tensor, "*batch features"],
+        action: Actions,
+        masks: Tensors | None = None,
+    ) -> Float[Tensor, "critic *batch"]:
+        """Return every critic's value under the given parameters, of what :meth:`encode` gave."""
+        return self.critic(features, action, parameters=parameters, masks=masks).squeeze(-1)
+
+    def values(self, obs: Obs, action: Actions) -> Float[Tensor, "critic *batch"]:
+        """Return every critic's Q_i(s, a) on the CPU; nothing is dropped."""
+        with torch.inference_mode():
+            return self.q(None, self.features(obs), action.to(self.device)).cpu()
+
+    def value(self, obs: Obs, action: Actions) -> Float[Tensor, "*batch"]:
+        """Return min_i Q_i(s, a) on the CPU; nothing is dropped."""
+        return self.values(obs, action).amin(dim=0)
+
+    def value_limit(self, reward: float) -> float:
+        """Return r / (1 - γ)."""
+        return float(reward / (1 - self.config.gamma))
+
+    def inputs(self, batch: Batch) -> list[Probe]:
+        obs = self.features(batch.obs)
+        inputs = {"actor": (obs,), "critic": (obs, batch.action.to(self.device))}
+        return [Probe(role, self.networks[role], xs) for role, xs in inputs.items()]
+
+    def parts(self) -> dict[str, Tensors]:
+        return {
+            "adam/critic": self.critic.adam.state(),
+            "critic": self.critic.state(),
+            "adam/actor": self.actor.adam.state(),
+            "actor": self.actor.state(),
+            "polyak": {name: average.tau for name, average in self._averages.items()},
+            "norm": {} if self.norm is None else self.norm.state(),
+        }

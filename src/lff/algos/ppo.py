@@ -4,7 +4,7 @@
     L_V    = ½ mean max((V - R)², (V_old + clip(V - V_old, ±c) - R)²)
     L      = L_π + k_V L_V - k_H H(π)
 
-A and R = A + V_old are those of :mod:`lff.algos.gae`.
+A and R = A + V_old are those of :func:`lff.algos.policy_gradient.advantages`.
 
 Implementation details:
 
@@ -27,7 +27,7 @@ Implementation details:
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Unpack
 
 import numpy as np
 import torch
@@ -43,20 +43,28 @@ from lff.algos.base import (
     Metrics,
     Minibatch,
     OnPolicyAgent,
+    Options,
     Probe,
     Spaces,
     check_vectors,
     scale_orthogonal_,
 )
-from lff.algos.clipped import entropy, log_probability, policy_loss, standardized, value_loss
-from lff.algos.gae import advantages, explained_variance
-from lff.algos.moments import Moments, RewardScale
+from lff.algos.moments import RewardScale
+from lff.algos.policy_gradient import (
+    advantages,
+    entropy,
+    explained_variance,
+    log_probability,
+    policy_loss,
+    standardized,
+    value_loss,
+)
 from lff.algos.trained import Trained
 from lff.core.checks import Config, Interval, Positive, Scale, Size, validate
 from lff.core.errors import BadInputError
 from lff.data.rollout import Rollout
 from lff.nn import NetConfig
-from lff.regularizers import RegularizerConfig, check_combination, draw_masks
+from lff.regularizers import RegularizerConfig, check_combination
 from lff.regularizers.base import Role
 
 Share = Annotated[float, Interval("[0, 1]", "use 0.95")]
@@ -118,7 +126,6 @@ class PPOConfig(Config):
     """Any of ``lff.regularizers`` but the two that belong to Q-learning."""
 
     def __post_init__(self) -> None:
-        """Check the values before anything is built."""
         validate(self)
         if self.batch_size > self.rollout_steps:
             remedy = f"use {self.rollout_steps} or less"
@@ -128,20 +135,8 @@ class PPOConfig(Config):
             remedy = "leave it out; it is for Q-learning"
             raise BadInputError("regularizers", self.regularizers, "without penalty of Q", remedy)
 
-    def build(
-        self,
-        spaces: Spaces,
-        *,
-        num_envs: int = 1,
-        generator: torch.Generator | None = None,
-        device: torch.device | str = "cpu",
-    ) -> "PPO":
-        """Return the agent; the same generator state gives the same agent."""
-        check_vectors(spaces)
-        if self.rollout_steps % num_envs:
-            remedy = f"use a divisor of {self.rollout_steps}, or other rollout_steps"
-            raise BadInputError("num_envs", num_envs, f"a divisor of {self.rollout_steps}", remedy)
-        return PPO(self, spaces, num_envs=num_envs, generator=generator, device=device)
+    def build(self, spaces: Spaces, **options: Unpack[Options]) -> "PPO":
+        return PPO(self, spaces, **options)
 
 
 class Sample(NamedTuple):
@@ -174,16 +169,18 @@ class PPO(OnPolicyAgent):
         generator: torch.Generator | None = None,
         device: torch.device | str = "cpu",
     ) -> None:
-        """Build actor and critic on the CPU, then move them to the device."""
-        self.config, self.spaces, self.device = config, spaces, torch.device(device)
-        obs_dim, size = spaces.obs_dim, spaces.action
-        actor = config.actor.build(obs_dim, size, generator=generator)
-        critic = config.critic.build(obs_dim, 1, generator=generator)
+        super().__init__(config, spaces, device=device)
+        check_vectors(spaces)
+        if config.rollout_steps % num_envs:
+            wanted = f"a divisor of {config.rollout_steps}"
+            raise BadInputError("num_envs", num_envs, wanted, "or use other rollout_steps")
+        actor = config.actor.build(spaces.obs_dim, spaces.action, generator=generator)
+        critic = config.critic.build(spaces.obs_dim, 1, generator=generator)
         self.networks = {"actor": actor, "critic": critic}
         for network, gain in ((actor, config.actor_gain), (critic, config.critic_gain)):
             scale_orthogonal_(network, hidden=config.hidden_gain, output=gain)
         start = math.log(config.initial_std)
-        self.log_std = torch.full((size,), start, device=self.device)
+        self.log_std = torch.full((spaces.action,), start, device=self.device)
         self.lr_share = torch.ones(1, device=self.device)
         both: dict[str, Any] = {
             "lr": config.lr,
@@ -197,12 +194,11 @@ class PPO(OnPolicyAgent):
         self.critic = Trained(critic, extra, "critic", **both)
         self._trained: dict[Role, Trained] = {"actor": self.actor, "critic": self.critic}
         self.optimizers = {role: trained.adam for role, trained in self._trained.items()}
-        self.norm = Moments(obs_dim) if config.normalize_obs else None
-        scale = RewardScale(num_envs, gamma=config.gamma) if config.normalize_reward else None
-        self.reward_scale = scale
+        self.reward_scale: RewardScale | None = None
+        if config.normalize_reward:
+            self.reward_scale = RewardScale(num_envs, gamma=config.gamma)
 
     def normalize(self, obs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return rows of observations as the networks are given them."""
         return obs if self.norm is None else self.norm.normalize(obs)
 
     def scale_reward(
@@ -211,7 +207,6 @@ class PPO(OnPolicyAgent):
         ended: NDArray[np.bool_],
         valid: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float32]:
-        """Update the reward statistics; return the rewards that are learned from."""
         if self.reward_scale is None:
             return reward.astype(np.float32)
         return self.reward_scale(reward, ended, valid)
@@ -221,21 +216,15 @@ class PPO(OnPolicyAgent):
         """What a reward of 1, as it is learned from, is in the environment's own units."""
         return 1.0 if self.reward_scale is None else self.reward_scale.unit
 
-    def _normalized(self, obs: Tensor) -> Tensor:
-        x = obs.to(self.device)
-        return x if self.norm is None else self.norm.normalize_tensor(x)
-
     def act(
         self, obs: Float[Tensor, "*batch obs"], exploration: Exploration = GREEDY
     ) -> Float[Tensor, "*batch act"]:
-        """Return the mean actions, or samples if there is noise, in [-1, 1] on the CPU."""
         with torch.inference_mode():
-            return self.choose(self._normalized(obs), exploration).clamp(-1.0, 1.0).cpu()
+            return self.choose(self.normalized(obs), exploration).clamp(-1.0, 1.0).cpu()
 
     def choose(
         self, obs: Float[Tensor, "*batch obs"], exploration: Exploration = GREEDY
     ) -> Float[Tensor, "*batch act"]:
-        """Return actions, not clipped, for observations as the networks are given them."""
         noise, masks = exploration
         mean = self.actor(obs, masks=masks)
         return mean if noise is None else mean + self.log_std.exp() * noise.to(self.device)
@@ -246,14 +235,13 @@ class PPO(OnPolicyAgent):
         """Return V(s) on the CPU, in the environment's own units; the action does not matter."""
         del action
         with torch.inference_mode():
-            return self.reward_unit * self._values(self._normalized(obs))
+            return self.reward_unit * self._values(self.normalized(obs))
 
     def value_limit(self, reward: float) -> float:
         """Return r / (1 - γ)."""
         return reward / (1 - self.config.gamma) if self.config.gamma < 1 else math.inf
 
     def inputs(self, batch: Float[Tensor, "batch obs"]) -> list[Probe]:
-        """Return both networks with observations as they are given them."""
         return [Probe(role, network, (batch,)) for role, network in self.networks.items()]
 
     def prepare(self, rollout: Rollout) -> tuple[Sample, dict[str, Float[Tensor, ""]]]:
@@ -300,9 +288,7 @@ class PPO(OnPolicyAgent):
         """Return V(s') of every step: the next row's V, but where an episode was cut, or at the end
         of the rollout.
         """
-        found = torch.empty_like(value)
-        found[:-1] = value[1:]
-        cut = rollout.truncated.clone()
+        found, cut = value.roll(-1, dims=0), rollout.truncated.clone()
         cut[-1] = True
         found[cut] = self._values(rollout.next_obs[cut])
         return found
@@ -320,15 +306,11 @@ class PPO(OnPolicyAgent):
             gradients, metrics = grad(self._loss, has_aux=True)(parameters, rows, noise)
             norm = sum(g.square().sum() for part in gradients.values() for g in part.values())
             norm = torch.as_tensor(norm).sqrt()
-            if config.max_grad_norm is not None:
-                # as torch.nn.utils.clip_grad_norm_ does it
-                share = (config.max_grad_norm / (norm + 1e-6)).clamp_max(1.0)
-                gradients = {
-                    role: {name: g * share for name, g in part.items()}
-                    for role, part in gradients.items()
-                }
-            self.actor.adam.step(gradients["actor"])
-            self.critic.adam.step(gradients["critic"])
+            limit = config.max_grad_norm
+            # as torch.nn.utils.clip_grad_norm_ does it
+            share = 1.0 if limit is None else (limit / (norm + 1e-6)).clamp_max(1.0)
+            for role, trained in self._trained.items():
+                trained.adam.step({name: g * share for name, g in gradients[role].items()})
             rate = config.lr * self.lr_share.squeeze()
             spread = self.log_std.exp().mean()
             return {**metrics, "train/grad_norm": norm, "train/lr": rate, "train/std": spread}
@@ -361,18 +343,10 @@ class PPO(OnPolicyAgent):
         return loss, metrics
 
     def draw(self, generator: torch.Generator, size: int) -> Masks:
-        """Draw the dropout masks of one update, on the CPU, and move them to the device."""
-        return {
-            role: {
-                name: mask.to(self.device)
-                for name, mask in draw_masks(trained.network, generator, batch=(size,)).items()
-            }
-            for role, trained in self._trained.items()
-            if trained.dropout is not None
-        }
+        dropping = {role: one for role, one in self._trained.items() if one.dropout is not None}
+        return {role: one.masks(generator, (size,)) for role, one in dropping.items()}
 
     def parts(self) -> dict[str, Mapping[str, Tensor]]:
-        """Return every tensor of the agent by part and name, in the order an update makes them."""
         return {
             "adam/critic": self.critic.adam.state(),
             "critic": self.critic.state(),

@@ -24,25 +24,15 @@ Implementation details:
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple, Unpack
 
 import torch
-from jaxtyping import Float, Shaped
-from torch import Tensor, nn
+from jaxtyping import Float
+from torch import Tensor
 from torch.func import grad
 
-from lff.algos.base import (
-    GREEDY,
-    Exploration,
-    Masks,
-    Metrics,
-    OffPolicyAgent,
-    Probe,
-    Spaces,
-    check_vectors,
-)
+from lff.algos.base import GREEDY, Exploration, Masks, Metrics, Options, Spaces
 from lff.algos.entropy import (
     LOG_STD_MAX,
     LOG_STD_MIN,
@@ -52,18 +42,20 @@ from lff.algos.entropy import (
     split_head,
     squash,
 )
-from lff.algos.moments import Moments
-from lff.algos.off_policy import NoTarget, OffPolicyConfig, Polyak, PolyakTarget, shared_copy
-from lff.algos.trained import Trained, update_masks
+from lff.algos.off_policy import (
+    NoTarget,
+    Obs,
+    OffPolicyAgent,
+    OffPolicyConfig,
+    Polyak,
+    PolyakTarget,
+    Tensors,
+    shared_copy,
+)
+from lff.algos.trained import update_masks
 from lff.core.checks import Interval
 from lff.data import Batch
-from lff.nn import Ensemble
 from lff.regularizers import penalty
-from lff.regularizers.base import Role
-
-Obs = Shaped[Tensor, "..."]
-Actions = Float[Tensor, "*batch act"]
-Tensors = Mapping[str, Tensor]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,17 +68,8 @@ class SACConfig(OffPolicyConfig):
     log_std_min: Annotated[float, Interval(f"(-inf, {LOG_STD_MAX})", "use -5")] = LOG_STD_MIN
     """The lower end of log σ_π."""
 
-    def build(
-        self,
-        spaces: Spaces,
-        *,
-        num_envs: int = 1,  # noqa: ARG002
-        generator: torch.Generator | None = None,
-        device: torch.device | str = "cpu",
-    ) -> "SAC":
-        """Return the agent; the same generator state gives the same agent."""
-        check_vectors(spaces)
-        return SAC(self, spaces, generator=generator, device=device)
+    def build(self, spaces: Spaces, **options: Unpack[Options]) -> "SAC":
+        return SAC(self, spaces, **options)
 
 
 class Noise(NamedTuple):
@@ -130,103 +113,35 @@ def actor_loss(
 class SAC(OffPolicyAgent):
     """The agent: networks, their optimizers, and one update."""
 
-    value_max = "train/q_max"
+    actor_outputs = 2  # μ and log σ
 
-    def __init__(
-        self,
-        config: SACConfig,
-        spaces: Spaces,
-        *,
-        generator: torch.Generator | None = None,
-        device: torch.device | str = "cpu",
-    ) -> None:
-        """Build actor, critics and target on the CPU, then move them to the device."""
-        self.config, self.spaces, self.device = config, spaces, torch.device(device)
-        actor, critic = self._build(generator)
-        extra = config.regularizers
-        both: dict[str, Any] = {"device": self.device, "generator": generator}
-        self.actor = Trained(actor, extra, "actor", lr=config.actor_lr, **both)
-        self.critic = Trained(critic, extra, "critic", lr=config.critic_lr, **both)
+    def __init__(self, config: SACConfig, spaces: Spaces, **options: Unpack[Options]) -> None:
+        super().__init__(config, spaces, **options)
         leader = self.critic.parameters | self.critic.vectors
         self.target = {name: p.clone() for name, p in leader.items()}
         self.alpha = Temperature(config.alpha, spaces.action, device=self.device)
-        self.norm = Moments(spaces.obs_dim) if config.normalize_obs else None
-        self.networks = {"actor": actor, "critic": critic}
         if isinstance(config.target, PolyakTarget):
-            self.networks["critic_target"] = shared_copy(critic, self.target)
-        trained = {"critic": self.critic.adam, "actor": self.actor.adam}
-        self.optimizers = trained | {"alpha": self.alpha.adam}
+            self.networks["critic_target"] = shared_copy(self.critic.network, self.target)
+        self.optimizers["alpha"] = self.alpha.adam
         self._averages = self._average()
 
-    def _build(self, generator: torch.Generator | None) -> tuple[nn.Module, nn.Module]:
-        """Return actor and critics."""
-        config, (obs_dim, size) = self.config, (self.spaces.obs_dim, self.spaces.action)
-        actor = config.actor.build(obs_dim, 2 * size, generator=generator)
-        critic = Ensemble.build(
-            config.critic,
-            config.num_critics,
-            in_features=obs_dim + size,
-            out_features=1,
-            generator=generator,
-        )
-        return actor, critic
-
-    def preprocess(self, obs: Obs) -> Obs:
-        """Return the environment's observations as a batch holds them."""
-        return obs
-
-    def encode(
-        self,
-        parameters: Tensors,  # noqa: ARG002  an encoder's
-        obs: Obs,
-    ) -> Float[Tensor, "*batch features"]:
-        """Return what actor and critics are given of a batch's observations."""
-        return obs if self.norm is None else self.norm.normalize_tensor(obs)
-
-    def q(
-        self,
-        parameters: Tensors | None,
-        features: Float[Tensor, "*batch features"],
-        action: Actions,
-        masks: Tensors | None = None,
-    ) -> Float[Tensor, "critic *batch"]:
-        """Return every critic's value under the given parameters, of what :meth:`encode` gave."""
-        return self.critic(features, action, parameters=parameters, masks=masks).squeeze(-1)
-
     def act(self, obs: Obs, exploration: Exploration = GREEDY) -> Tensor:
-        """Return the mean actions, or samples if there is noise, on the CPU."""
         noise, masks = exploration
         with torch.inference_mode():
-            x = self.encode(self.critic.parameters, self.preprocess(obs.to(self.device)))
-            head = self.actor(x, masks=masks)
+            head = self.actor(self.features(obs), masks=masks)
             mean, log_std = split_head(head, log_std_min=self.config.log_std_min)
             noisy = mean if noise is None else mean + log_std.exp() * noise.to(self.device)
             return noisy.tanh().cpu()
-
-    def values(self, obs: Obs, action: Actions) -> Float[Tensor, "critic *batch"]:
-        """Return every critic's Q_i(s, a) on the CPU; nothing is dropped."""
-        with torch.inference_mode():
-            x = self.encode(self.critic.parameters, self.preprocess(obs.to(self.device)))
-            return self.q(None, x, action.to(self.device)).cpu()
 
     def value_limit(self, reward: float) -> float:
         """Return (r + α n log 2) / (1 - γ), n log 2 being the largest entropy on [-1, 1]^n."""
         entropy = self.alpha.log_alpha.exp().item() * self.spaces.action * math.log(2)
         return float((reward + entropy) / (1 - self.config.gamma))
 
-    def inputs(self, batch: Batch) -> list[Probe]:
-        """Return actor and critics with what they are given for a batch as the replay holds it."""
-        obs = self.encode(self.critic.parameters, self.preprocess(batch.obs.to(self.device)))
-        inputs = {"actor": (obs,), "critic": (obs, batch.action.to(self.device))}
-        return [Probe(role, self.networks[role], xs) for role, xs in inputs.items()]
-
     def draw(self, generator: torch.Generator, size: int) -> Noise:
-        """Draw the random numbers of one update."""
         action, next_action = torch.randn(2, size, self.spaces.action, generator=generator)
         target = torch.randn(size, generator=generator)
-        both: dict[Role, Trained] = {"actor": self.actor, "critic": self.critic}
-        masks = update_masks(both, generator, size=size, device=self.device)
-        to = self.device
+        masks, to = update_masks(self.trained, generator, size), self.device
         return Noise(action.to(to), next_action.to(to), target.to(to), masks)
 
     def update(self, batch: Batch, noise: Noise, *, actor: bool = True) -> Metrics:
@@ -334,15 +249,9 @@ class SAC(OffPolicyAgent):
         return {"tau": Polyak(self.target, critic.parameters, tau=tau, period=period, count=count)}
 
     def parts(self) -> dict[str, Tensors]:
-        """Return every tensor of the agent by part and name, in the order an update makes them."""
         return {
-            "adam/critic": self.critic.adam.state(),
-            "critic": self.critic.state(),
-            "adam/actor": self.actor.adam.state(),
-            "actor": self.actor.state(),
+            **super().parts(),
             "adam/alpha": self.alpha.adam.state(),
             "alpha": {"log": self.alpha.log_alpha},
             "target": self.target,
-            "polyak": {name: average.tau for name, average in self._averages.items()},
-            "norm": {} if self.norm is None else self.norm.state(),
         }

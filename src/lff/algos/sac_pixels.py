@@ -11,19 +11,19 @@ The losses and the update are those of :mod:`lff.algos.sac`.  What differs:
 4. The encoder of the target may have a Polyak coefficient of its own.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import torch
-from jaxtyping import Float, Shaped
+from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from lff.algos.base import Probe, Spaces
-from lff.algos.off_policy import Polyak, PolyakTarget
+from lff.algos.base import Options, Probe, Spaces
+from lff.algos.off_policy import Actions, Obs, Polyak, PolyakTarget, Tensors
 from lff.algos.sac import SAC, SACConfig
+from lff.core.config import within
 from lff.core.errors import BadInputError
 from lff.data import Augmentation, Batch, FrameReplay, Memory, NoAugmentation, augment
 from lff.nn import LearnedFourierFeatures2d, PixelCritic, PixelEncoderConfig, pixel_actor
@@ -45,31 +45,17 @@ class PixelSACConfig(SACConfig):
     """Random change of the images of a batch; acting uses its deterministic form."""
 
     def __post_init__(self) -> None:
-        """Check the values before anything is built."""
         super().__post_init__()
         if self.normalize_obs:
             remedy = "leave it out: the encoder scales bytes by 1/255"
-            raise BadInputError(
-                "normalize_obs", value=True, constraint="off for images", remedy=remedy
-            )
+            raise BadInputError("normalize_obs", self.normalize_obs, "off for images", remedy)
 
-    def build(
-        self,
-        spaces: Spaces,
-        *,
-        num_envs: int = 1,  # noqa: ARG002
-        generator: torch.Generator | None = None,
-        device: torch.device | str = "cpu",
-    ) -> "PixelSAC":
-        """Return the agent; the same generator state gives the same agent."""
-        return PixelSAC(self, spaces, generator=generator, device=device)
+    def build(self, spaces: Spaces, **options: Unpack[Options]) -> "PixelSAC":
+        return PixelSAC(self, spaces, **options)
 
     def memory(self, spaces: Spaces, capacity: int) -> Memory:
-        """Return a replay memory that stores each frame once and augments its batches."""
-        shape, size = image_shape(spaces), spaces.action
-        return FrameReplay(
-            capacity, obs_shape=shape, action_dim=size, augmentation=self.augmentation
-        )
+        sizes: dict[str, Any] = {"obs_shape": image_shape(spaces), "action_dim": spaces.action}
+        return FrameReplay(capacity, **sizes, augmentation=self.augmentation)
 
 
 class PixelSAC(SAC):
@@ -82,25 +68,13 @@ class PixelSAC(SAC):
     config: PixelSACConfig
 
     def _build(self, generator: torch.Generator | None) -> tuple[nn.Module, nn.Module]:
-        """Return the actor's head, and the critics with the encoder."""
         config, (channels, *sides) = self.config, image_shape(self.spaces)
         height, width = (config.augmentation.out_size(side) for side in sides)
-        critics = PixelCritic(
-            config.encoder,
-            config.critic,
-            config.num_critics,
-            obs_shape=(channels, height, width),
-            action_dim=self.spaces.action,
-            generator=generator,
-        )
-        head = pixel_actor(
-            config.encoder,
-            config.actor,
-            maps_width=critics.encoder.maps_width,
-            action_dim=self.spaces.action,
-            generator=generator,
-        )
-        return head, critics
+        both: dict[str, Any] = {"action_dim": self.spaces.action, "generator": generator}
+        shape, count = (channels, height, width), config.num_critics
+        critics = PixelCritic(config.encoder, config.critic, count, obs_shape=shape, **both)
+        maps_width = critics.encoder.maps_width
+        return pixel_actor(config.encoder, config.actor, maps_width=maps_width, **both), critics
 
     @property
     def critics(self) -> PixelCritic:
@@ -109,33 +83,27 @@ class PixelSAC(SAC):
         assert isinstance(network, PixelCritic)
         return network
 
-    def preprocess(self, obs: Shaped[Tensor, "..."]) -> Shaped[Tensor, "..."]:
+    def preprocess(self, obs: Obs) -> Obs:
         """Apply the augmentation's deterministic form."""
         return self.config.augmentation.center(obs)
 
-    def encode(
-        self, parameters: Mapping[str, Tensor], obs: Shaped[Tensor, "..."]
-    ) -> Float[Tensor, "*batch features"]:
-        """Return the encoder's output for images as a batch holds them."""
-        inner = within(parameters, ENCODER)
-        maps: Tensor = functional_call(self.critics.encoder, inner, (obs,))
+    def encode(self, parameters: Tensors, obs: Obs) -> Float[Tensor, "*batch features"]:
+        maps: Tensor = functional_call(self.critics.encoder, within(parameters, ENCODER), (obs,))
         return maps
 
     def q(
         self,
-        parameters: Mapping[str, Tensor] | None,
+        parameters: Tensors | None,
         features: Float[Tensor, "*batch features"],
-        action: Float[Tensor, "*batch act"],
-        masks: Mapping[str, Tensor] | None = None,
+        action: Actions,
+        masks: Tensors | None = None,
     ) -> Float[Tensor, "critic *batch"]:
-        """Return every critic's value under the given parameters, of what :meth:`encode` gave."""
         whole = self.critic.parameters if parameters is None else parameters
         tensors = within({**whole, **(masks or {})}, HEAD)
         output: Tensor = functional_call(self.critics.head, tensors, (features, action))
         return output.squeeze(-1)
 
     def inputs(self, batch: Batch) -> list[Probe]:
-        """Return front, actor and critics with what they are given for a batch."""
         obs, action = self.preprocess(batch.obs.to(self.device)), batch.action.to(self.device)
         critics = self.critics
         with torch.inference_mode():
@@ -195,12 +163,6 @@ def image_shape(spaces: Spaces) -> tuple[int, int, int]:
         raise BadInputError("the observation", spaces.obs, "(channels, height, width)", remedy)
     channels, height, width = spaces.obs
     return channels, height, width
-
-
-def within(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """Return the tensors of one part of a network, by their names in it."""
-    start = len(prefix)
-    return {name[start:]: value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def _rgb(image: Tensor) -> NDArray[Any]:

@@ -40,6 +40,7 @@ class Trained:
     ) -> None:
         """Wrap and move the network; ``extra`` parameters are trained beside its own."""
         wrap(network, regularizers, role, generator=generator)
+        self.device = device
         self.network = network.to(device).requires_grad_(requires_grad=False)
         self.parameters: dict[str, Tensor] = {**dict(network.named_parameters()), **(extra or {})}
         self.vectors = spectral_vectors(network)
@@ -69,14 +70,15 @@ class Trained:
             tensors = self.parameters | self.vectors if parameters is None else dict(parameters)
             power_steps(self.network, tensors)
 
-    def acting_masks(
-        self, generator: torch.Generator, rows: tuple[int, ...], device: torch.device
-    ) -> dict[str, Tensor]:
+    def masks(self, generator: torch.Generator, rows: tuple[int, ...]) -> dict[str, Tensor]:
+        """Draw the dropout masks of one pass, on the CPU, and move them to the device."""
+        drawn = draw_masks(self.network, generator, batch=rows)
+        return {name: mask.to(self.device) for name, mask in drawn.items()}
+
+    def acting_masks(self, generator: torch.Generator, rows: tuple[int, ...]) -> dict[str, Tensor]:
         """Draw the masks of a network that drops units while acting (a known bug)."""
-        if self.dropout is None or not self.dropout.when_acting:
-            return {}
-        masks = draw_masks(self.network, generator, batch=rows)
-        return {name: mask.to(device) for name, mask in masks.items()}
+        acts = self.dropout is not None and self.dropout.when_acting
+        return self.masks(generator, rows) if acts else {}
 
     def state(self) -> dict[str, Tensor]:
         """Return parameters and persistent buffers, as the live tensors."""
@@ -86,11 +88,7 @@ class Trained:
 
 
 def update_masks(
-    networks: Mapping[Role, Trained],
-    generator: torch.Generator,
-    *,
-    size: int,
-    device: torch.device,
+    networks: Mapping[Role, Trained], generator: torch.Generator, size: int
 ) -> dict[str, dict[str, Tensor]]:
     """Draw the masks of every pass of one update through a network with dropout.
 
@@ -103,6 +101,5 @@ def update_masks(
             continue
         passes = [role, "actor_critic"] if role == "critic" else [role]
         for name in [*passes, f"next_{role}"] if trained.dropout.in_targets else passes:
-            drawn = draw_masks(trained.network, generator, batch=(size,))
-            masks[name] = {key: mask.to(device) for key, mask in drawn.items()}
+            masks[name] = trained.masks(generator, (size,))
     return masks

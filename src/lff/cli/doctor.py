@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.text import Text
 
 from lff.cli.output import Json, print_table
-from lff.core.exit_codes import ExitCode
+from lff.core.errors import ExitCode
 from lff.training.doctor import Check, examine
 
 COLORS = {"ok": "green", "warning": "yellow", "failed": "red"}

@@ -7,8 +7,7 @@ from typing import Any
 
 import tyro
 
-from lff.core.errors import BadInputError, RunError
-from lff.core.exit_codes import exit_code
+from lff.core.errors import BadInputError, RunError, exit_code
 
 COMMANDS = {
     "train": "train",

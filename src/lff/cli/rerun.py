@@ -7,8 +7,7 @@ from pathlib import Path
 
 from lff.cli.output import Run, Trust
 from lff.cli.train import run_to_end
-from lff.core.errors import BadInputError
-from lff.core.exit_codes import ExitCode
+from lff.core.errors import BadInputError, ExitCode
 from lff.runs.load import read_config
 from lff.store import RunDir, find_run
 from lff.training.run import versions

@@ -33,7 +33,6 @@ class Positive:
     remedy: str = ""
 
     def __call__(self, name: str, value: float) -> float:
-        """Return the value, or raise."""
         if value > 0:
             return value
         if isinstance(value, int):
@@ -48,7 +47,6 @@ class NonNegative:
     remedy: str = ""
 
     def __call__(self, name: str, value: float) -> float:
-        """Return the value, or raise."""
         if value >= 0:
             return value
         if isinstance(value, int):
@@ -63,7 +61,6 @@ class Even:
     why: str = "half sin, half cos"
 
     def __call__(self, name: str, value: int) -> int:
-        """Return the value, or raise."""
         if value >= 2 and value % 2 == 0:
             return value
         remedy = f"use {value - 1} or {value + 1}" if value > 2 else "use 2 or more"
@@ -78,7 +75,6 @@ class Interval:
     remedy: str = ""
 
     def __call__(self, name: str, value: float) -> float:
-        """Return the value, or raise."""
         low, high = (float(end) for end in self.text[1:-1].split(","))
         above = value >= low if self.text[0] == "[" else value > low
         below = value <= high if self.text[-1] == "]" else value < high
@@ -96,7 +92,6 @@ class NonEmpty:
     remedy: str = "use (256, 256), say"
 
     def __call__(self, name: str, value: Sequence[Any]) -> Sequence[Any]:
-        """Return the value, or raise."""
         if not value:
             raise BadInputError(name, value, "at least one item", self.remedy)
         return value
@@ -113,7 +108,6 @@ class Config:
     """Base of frozen dataclasses that are checked when they are made."""
 
     def __post_init__(self) -> None:
-        """Check every field before anything is built."""
         validate(self)
 
 

@@ -19,9 +19,9 @@ import json
 import types
 import typing
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeVar, overload
+from typing import Annotated, Any, TypeVar, overload
 
-from lff.core.checks import check_number, field_hints, nearest
+from lff.core.checks import check_number, checked, field_hints, is_config, nearest
 from lff.core.errors import BadInputError, BadTypeError
 
 
@@ -50,7 +50,6 @@ class Registry:
         return tag in self._homes
 
     def __getitem__(self, tag: str) -> Any:
-        """Return one of our classes."""
         if tag not in self._homes:
             known = [*self._homes]
             raise BadInputError(self.what, tag, f"one of {', '.join(known)}", nearest(tag, known))
@@ -100,8 +99,8 @@ def to_dict(config: Any) -> dict[str, Any]:
     hints = field_hints(kind)
     fields = {
         f.name: _encode(getattr(config, f.name), hints[f.name])
-        for f in _fields(config)
-        if not (f.metadata.get("later") and getattr(config, f.name) == f.default)
+        for f in dataclasses.fields(config)
+        if f.init and not (f.metadata.get("later") and getattr(config, f.name) == f.default)
     }
     return {TYPE_KEY: tag_of(type(config)), **fields}
 
@@ -169,8 +168,13 @@ def parse_values(pairs: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def _fields(config: Any) -> tuple[dataclasses.Field[Any], ...]:
-    return tuple(field for field in dataclasses.fields(config) if field.init)
+def within(mapping: Mapping[str, T], prefix: str) -> dict[str, T]:
+    """Return the entries whose names begin with ``prefix``, without it.
+
+    >>> within({"env/time": 1, "obs": 2}, "env/")
+    {'time': 1}
+    """
+    return {n.removeprefix(prefix): x for n, x in mapping.items() if n.startswith(prefix)}
 
 
 def _encode(value: Any, hint: Any) -> Any:
@@ -218,23 +222,16 @@ def _registries(hint: Any) -> list[Registry]:
 
 
 def _decode(data: Any, hint: Any, path: str, trust: Collection[str]) -> Any:
-    members = _members(hint)
     if isinstance(data, dict):
-        classes = {tag_of(m): m for m in members if _is_config_class(m)}
+        classes = {tag_of(m): m for m in _members(hint) if is_config(m)}
         registries = _registries(hint)
         if classes or registries:
             cls = _find_class(data.get(TYPE_KEY), classes, registries, path, trust)
             return _decode_dataclass(data, cls, path, trust)
-    for member in members:
-        fits, value = _decode_plain(data, member, path, trust)
-        if fits:
-            return value
-    wanted = " or ".join(getattr(m, "__name__", str(m)) for m in members)
-    raise BadTypeError(path, data, wanted, "fix this field")
-
-
-def _is_config_class(hint: Any) -> bool:
-    return isinstance(hint, type) and dataclasses.is_dataclass(hint)
+    if isinstance(data, list):
+        inner = _item_hint(hint)
+        data = tuple(_decode(item, inner, f"{path}[{i}]", trust) for i, item in enumerate(data))
+    return checked(hint, path, data)
 
 
 def _find_class(
@@ -256,41 +253,14 @@ def _find_class(
 
 
 def _decode_dataclass(data: dict[str, Any], cls: Any, path: str, trust: Collection[str]) -> Any:
-    name = cls.__name__
-    hints = field_hints(cls)
+    name, hints = cls.__name__, field_hints(cls)
     known = {f.name: f for f in dataclasses.fields(cls) if f.init}
-    for key in data:
-        if key != TYPE_KEY and key not in known:
-            raise BadInputError(path, key, f"made of fields of {name}", nearest(key, [*known]))
-    missing = [
-        key
-        for key, f in known.items()
-        if key not in data
-        and f.default is dataclasses.MISSING
-        and f.default_factory is dataclasses.MISSING
-    ]
+    given = {key: value for key, value in data.items() if key != TYPE_KEY}
+    for key in given.keys() - known.keys():
+        raise BadInputError(path, key, f"made of fields of {name}", nearest(key, [*known]))
+    none = dataclasses.MISSING
+    needed = [key for key, f in known.items() if f.default is f.default_factory is none]
+    missing = [key for key in needed if key not in given]
     if missing:
         raise BadInputError(path, [*data], f"complete for {name}", f"add {', '.join(missing)}")
-    values = {
-        key: _decode(value, hints[key], f"{path}.{key}", trust)
-        for key, value in data.items()
-        if key != TYPE_KEY
-    }
-    return cls(**values)
-
-
-def _decode_plain(data: Any, hint: Any, path: str, trust: Collection[str]) -> tuple[bool, Any]:
-    """Try one plain type; return whether it fits, and the value."""
-    origin = typing.get_origin(hint)
-    if origin is Literal:
-        return data in typing.get_args(hint), data
-    if origin is tuple and isinstance(data, list):
-        inner = typing.get_args(hint)[0]
-        return True, tuple(_decode(v, inner, f"{path}[{i}]", trust) for i, v in enumerate(data))
-    if hint is type(None) or hint is None:
-        return data is None, None
-    if hint is bool or isinstance(data, bool):
-        return hint is bool and isinstance(data, bool), data
-    if hint is float and isinstance(data, int | float):
-        return True, float(data)
-    return isinstance(hint, type) and isinstance(data, hint), data
+    return cls(**{k: _decode(v, hints[k], f"{path}.{k}", trust) for k, v in given.items()})

@@ -81,14 +81,12 @@ class RandomTranslate(Config):
     """Side of the black image in pixels; the paper puts 100 on 108."""
 
     def out_size(self, size: int) -> int:
-        """Return the side of a transformed image of side ``size``."""
         if size > self.size:
             remedy = f"translate on {size} or more, or use smaller images"
             raise BadInputError("translate", self.size, f"at least the image's {size}", remedy)
         return self.size
 
     def draw(self, count: int, sides: Sides, generator: torch.Generator) -> Corners:
-        """Draw corners for ``count`` transitions, uniform over all placements."""
         rooms = [self.out_size(side) - side for side in sides]
         (corners,) = _draw(1, count, rooms, generator)
         return Corners(corners, corners)
@@ -122,11 +120,9 @@ class NoAugmentation:
     """Images as they are."""
 
     def out_size(self, size: int) -> int:
-        """Return the side of a transformed image of side ``size``: the same."""
         return size
 
     def draw(self, count: int, sides: Sides, generator: torch.Generator) -> Corners:  # noqa: ARG002
-        """Return corners of 0; nothing is drawn."""
         zeros = np.zeros((2, count), dtype=np.int64)
         return Corners(zeros, zeros)
 

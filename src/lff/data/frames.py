@@ -43,7 +43,6 @@ class FrameReplay(Memory):
         frame_channels: int = 3,
         augmentation: Augmentation = NoAugmentation(),  # noqa: B008  frozen
     ) -> None:
-        """Reserve the rows, if memory for all is there; it is touched only as they fill."""
         needed = self.bytes_needed(
             capacity, obs_shape=obs_shape, action_dim=action_dim, frame_channels=frame_channels
         )
@@ -92,7 +91,6 @@ class FrameReplay(Memory):
         return _row_capacity(capacity) * row + capacity * np.dtype(np.int64).itemsize
 
     def __len__(self) -> int:
-        """Return how many transitions can be sampled."""
         return self.total - self._first
 
     def begin(self, obs: np.ndarray) -> None:
@@ -119,7 +117,6 @@ class FrameReplay(Memory):
         *,
         terminated: bool,
     ) -> None:
-        """Store one transition of the episode that is under way."""
         self._check(next_obs)
         if not self.rows or self._last("terminated"):
             raise BadInputError("episode", "none", "under way", "call begin(obs) at every reset")
@@ -141,7 +138,6 @@ class FrameReplay(Memory):
         return self._sample(size, generator, self.augmentation)
 
     def peek(self, size: int, generator: torch.Generator) -> Batch:
-        """Return the same without augmentation, for diagnostics."""
         return self._sample(size, generator, NoAugmentation())
 
     def _sample(self, size: int, generator: torch.Generator, transform: Augmentation) -> Batch:

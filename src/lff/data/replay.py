@@ -21,7 +21,6 @@ class Replay(Memory):
     """
 
     def __init__(self, capacity: int, *, obs_dim: int, action_dim: int) -> None:
-        """Reserve the rows; memory is touched only as they fill."""
         self.capacity = check_size("capacity", capacity)
         self.rows = 0
         self.columns = Batch(
@@ -35,7 +34,6 @@ class Replay(Memory):
         self._columns = {name: rows.numpy() for name, rows in self.columns._asdict().items()}
 
     def __len__(self) -> int:
-        """Return how many transitions can be sampled."""
         return min(self.total, self.capacity)
 
     @property
@@ -55,7 +53,6 @@ class Replay(Memory):
         *,
         terminated: bool,
     ) -> None:
-        """Store one transition, in place of the oldest when full."""
         row, columns = self.rows % self.capacity, self._columns
         columns["obs"][row] = obs
         columns["action"][row] = action
@@ -65,7 +62,6 @@ class Replay(Memory):
         self.rows += 1
 
     def sample(self, size: int, generator: torch.Generator) -> Batch:
-        """Return ``size`` transitions drawn uniformly with replacement."""
         if not self.total:
             raise BadInputError("replay", 0, "not empty", "add transitions first")
         index = torch.randint(len(self), (size,), generator=generator)

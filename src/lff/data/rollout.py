@@ -29,7 +29,6 @@ class Rollout:
     valid: Bool[Tensor, "time env"]
 
     def __init__(self, steps: int, *, envs: int, obs_dim: int, action_dim: int) -> None:
-        """Reserve the rows."""
         self.steps, self.envs = check_size("steps", steps), check_size("envs", envs)
         self.at = 0
         self.obs = torch.zeros(steps, envs, obs_dim)

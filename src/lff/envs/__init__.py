@@ -16,9 +16,8 @@ from typing import Any
 
 from lff.core.checks import nearest
 from lff.core.errors import BadInputError
-from lff.envs.base import Env as Env
-from lff.envs.base import Reusable as Reusable
-from lff.envs.views import PixelView as PixelView
+from lff.envs.base import Env, Reusable
+from lff.envs.views import PixelView
 
 PAPER_TASKS = (
     "dmc/acrobot-swingup",

@@ -3,8 +3,9 @@
 A state is a flat dict of numpy arrays, so that a checkpoint can hold it without pickle.
 """
 
+import difflib
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import gymnasium
@@ -56,9 +57,8 @@ class Env(gymnasium.Env[Obs, Action]):
     def step(self, action: Action) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Play ``action_repeat`` frames with this action; return the last observation."""
         if not self._running:
-            raise BadInputError(
-                "step", "no running episode", "called within an episode", "call reset() first"
-            )
+            remedy = "call reset() first"
+            raise BadInputError("step", "no running episode", "called within an episode", remedy)
         control = self._control(action)
         total = 0.0
         for frames in range(1, self.action_repeat + 1):  # noqa: B007
@@ -79,24 +79,18 @@ class Env(gymnasium.Env[Obs, Action]):
 
     def get_state(self) -> State:
         """Return everything the next frames depend on, as a flat dict of arrays."""
-        raise self._no_state()
+        remedy = "check can_save_state first"
+        raise BadInputError("environment", self, "one that can save its state", remedy)
 
+    @abstractmethod
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Continue where :meth:`get_state` of an equal environment, of any seed, was called."""
-        del state
-        raise self._no_state()
-
-    def _no_state(self) -> BadInputError:
-        return BadInputError(
-            "environment", self, "one that can save its state", "check can_save_state first"
-        )
 
     def _control(self, action: Action) -> NDArray[Any]:
         value = np.asarray(action, dtype=np.float64)
         if value.shape != self._low.shape:
-            raise BadInputError(
-                "action", value, f"an array of shape {self._low.shape}", "use env.action_space"
-            )
+            wanted = f"an array of shape {self._low.shape}"
+            raise BadInputError("action", value, wanted, "use env.action_space")
         value = np.minimum(np.maximum(value, -1.0), 1.0)  # half the time of np.clip at this size
         if self._rescale:
             value = self._low + (value + 1.0) * 0.5 * (self._high - self._low)
@@ -136,6 +130,26 @@ def check_seed(seed: object) -> int:
     if not 0 <= seed <= MAX_SEED:
         raise BadInputError("seed", seed, f"in [0, {MAX_SEED}]", "use seed=0, say")
     return int(seed)
+
+
+def check_spaces(env: Any, name: str, obs: Any, action: Any) -> None:
+    """Refuse observations that are not a Box, and actions that are not a bounded one."""
+    if not isinstance(action, spaces.Box) or not action.is_bounded():
+        remedy = "use a task with bounded continuous actions, gym/Pendulum-v1, say"
+        raise BadInputError(f"the actions of {name}", action, "a bounded Box", remedy)
+    if not isinstance(obs, spaces.Box):
+        vector = ".vector" if isinstance(env, gymnasium.vector.VectorEnv) else ""
+        remedy = f"wrap it in gymnasium.wrappers{vector}.FlattenObservation"
+        raise BadInputError(f"the observations of {name}", obs, "a Box", remedy)
+
+
+def unknown_task(family: str, task: str, names: Iterable[str], *, of: str) -> BadInputError:
+    """Return the error for a task that ``of`` does not have; it names up to three that it has."""
+    known = sorted(names)
+    close = difflib.get_close_matches(task, known, n=3, cutoff=0.4)
+    listed = ", ".join(f"{family}/{name}" for name in close or known[:3])
+    remedy = f"did you mean {listed}?" if close else f"use {listed}, say"
+    return BadInputError("task", f"{family}/{task}", f"a task of {of}", remedy)
 
 
 def check_keys(state: Mapping[str, NDArray[Any]], expected: Mapping[str, NDArray[Any]]) -> None:

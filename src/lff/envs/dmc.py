@@ -20,26 +20,11 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from lff.core.errors import BadInputError
-from lff.envs import base, rendering
+from lff.core.errors import BadInputError, missing_extra
+from lff.envs import base, rendering, states
 from lff.envs.base import OLD_ATTRIBUTE, Obs, State, check_keys, check_seed
-from lff.envs.names import missing_extra, unknown_task
-from lff.envs.random_state import (
-    generator_from_arrays,
-    generator_to_arrays,
-    legacy_from_arrays,
-    legacy_to_arrays,
-)
 
-
-class _KnownNotice(logging.Filter):
-    """Drops MuJoCo's notice about an old attribute of the suite's cheetah."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        return OLD_ATTRIBUTE not in record.getMessage()
-
-
-logging.getLogger("absl").addFilter(_KnownNotice())
+logging.getLogger("absl").addFilter(lambda record: OLD_ATTRIBUTE not in record.getMessage())
 
 FAMILY = "dmc"
 # its episodes upload a terrain to the graphics memory, rendered or not
@@ -62,7 +47,7 @@ def load(task: str, *, seed: int, family: str = FAMILY) -> Any:
         _check_backend(task)
     names = {f"{domain}-{name}": (domain, name) for domain, name in _suite().ALL_TASKS}
     if task not in names:
-        raise unknown_task(family, task, names, of="dm_control.suite")
+        raise base.unknown_task(family, task, names, of="dm_control.suite")
     domain, name = names[task]
     return _suite().load(domain, name, task_kwargs={"random": seed})
 
@@ -92,7 +77,11 @@ class ControlSuite(base.Env):
         super().__init__(obs_space, low, high, action_repeat=action_repeat)
         self.action_space.seed(seed)
         self._obs: NDArray[np.float32] = np.zeros(sum(sizes), np.float32)
-        self._touch()
+        # play one reset and undo its draws: some tasks set fields in their first only
+        random = states.legacy_to_arrays(environment.task.random, "random")
+        environment.reset()
+        states.legacy_from_arrays(environment.task.random, "random", random)
+        environment._reset_next_step = True
         self._cameras: dict[str, rendering.Camera] = {}
         self.render_mode = "rgb_array" if render else None
         self.metadata = {
@@ -103,7 +92,6 @@ class ControlSuite(base.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Obs, dict[str, Any]]:
-        """Start an episode; a seed starts the task's random stream anew."""
         super().reset(seed=seed, options=options)
         if seed is not None:
             self._env.task.random.seed(check_seed(seed))
@@ -120,7 +108,6 @@ class ControlSuite(base.Env):
         return self._obs.copy(), float(step.reward), terminated, truncated, {}
 
     def render(self) -> NDArray[np.uint8] | None:
-        """Return the view of the task's first camera, 480 x 480 x 3."""
         if self.render_mode is None:
             return None
         physics = self._env.physics
@@ -145,46 +132,35 @@ class ControlSuite(base.Env):
             camera.refresh()
 
     def close(self) -> None:
-        """Free what the driver holds."""
         atexit.unregister(self.close)
         while self._cameras:
             self._cameras.popitem()[1].close()
         self._env.physics.free()
 
     def get_state(self) -> State:
-        """Return simulation, task, random streams, counters and observation."""
         env = self._env
         return {
-            **_physics_module().physics_to_arrays(env.physics.model.ptr, env.physics.data.ptr),
-            **{f"task.{name}": np.array([value]) for name, value in _numbers(env.task).items()},
-            **legacy_to_arrays(env.task.random, "random"),
-            **generator_to_arrays(self.action_space.np_random, "action_space"),
+            **states.physics_to_arrays(env.physics.model.ptr, env.physics.data.ptr),
+            **states.fields_to_arrays(env.task, "task"),
+            **states.legacy_to_arrays(env.task.random, "random"),
+            **states.generators_to_arrays(action_space=self.action_space.np_random),
             # dm_control keeps these two private, and offers nothing else to set them
             "counters": np.array([env._step_count, env._reset_next_step, self._running], np.int64),
             "obs": self._obs.copy(),
         }
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Continue where :meth:`get_state` of the same task, of any seed, was called."""
         check_keys(state, self.get_state())
         env = self._env
-        _physics_module().physics_from_arrays(env.physics.model.ptr, env.physics.data.ptr, state)
-        for name, value in _numbers(env.task).items():
-            setattr(env.task, name, type(value)(state[f"task.{name}"][0]))
-        legacy_from_arrays(env.task.random, "random", state)
-        generator_from_arrays(self.action_space.np_random, "action_space", state)
+        states.physics_from_arrays(env.physics.model.ptr, env.physics.data.ptr, state)
+        states.fields_from_arrays(env.task, "task", state)
+        states.legacy_from_arrays(env.task.random, "random", state)
+        states.generators_from_arrays(state, action_space=self.action_space.np_random)
         step_count, reset_next_step, running = (int(n) for n in state["counters"])
         env._step_count, env._reset_next_step = step_count, bool(reset_next_step)
         self._running = bool(running)
         self._obs = np.array(state["obs"], np.float32)
         self._refresh()
-
-    def _touch(self) -> None:
-        """Play one reset and take its draws back: some tasks set fields in their first only."""
-        random = legacy_to_arrays(self._env.task.random, "random")
-        self._env.reset()
-        legacy_from_arrays(self._env.task.random, "random", random)
-        self._env._reset_next_step = True
 
     def __str__(self) -> str:
         return self._name
@@ -195,12 +171,6 @@ def _flat(observation: Mapping[str, Any]) -> NDArray[np.float32]:
     return np.concatenate(parts, dtype=np.float32, casting="same_kind")
 
 
-def _numbers(task: Any) -> dict[str, Any]:
-    """Return a task's fields that are numbers: the dog's weight and height, say."""
-    fields = sorted(vars(task).items())
-    return {name: value for name, value in fields if isinstance(value, int | float | np.number)}
-
-
 def _suite() -> Any:
     try:
         with warnings.catch_warnings():
@@ -208,7 +178,7 @@ def _suite() -> Any:
             warnings.filterwarnings("ignore", message=".*DISPLAY")
             from dm_control import suite
     except ModuleNotFoundError as error:
-        raise missing_extra("dm_control", "dmc") from error
+        raise missing_extra("dm_control", "dmc", "these tasks") from error
     return suite
 
 
@@ -221,10 +191,3 @@ def _check_backend(task: str) -> None:
     if chosen != _render.BACKEND:
         remedy = f"set MUJOCO_GL={chosen} before the first environment is made"
         raise BadInputError(f"dm_control's backend for {task}", _render.BACKEND, chosen, remedy)
-
-
-def _physics_module() -> Any:
-    # imported late: it needs mujoco, which comes with the extra
-    from lff.envs import physics
-
-    return physics

@@ -82,7 +82,6 @@ class ControlSuitePixels(dmc.ControlSuite):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Obs, dict[str, Any]]:
-        """Start an episode; its first frame fills the stack."""
         _, info = super().reset(seed=seed, options=options)
         self._frames[:] = np.tile(self.frame(), (self.view.frame_stack, 1, 1))
         return self._frames.copy(), info
@@ -103,11 +102,9 @@ class ControlSuitePixels(dmc.ControlSuite):
         return frame[self._cut, self._cut].transpose(2, 0, 1)
 
     def get_state(self) -> State:
-        """Return the state of ``dmc/...`` and the stacked frames."""
         return {**super().get_state(), "frames": self._frames.copy()}
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Continue where :meth:`get_state` of the same task and view, of any seed, was called."""
         super().set_state(state)
         self._frames[:] = state["frames"]
 

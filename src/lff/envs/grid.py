@@ -45,7 +45,6 @@ class GridEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         horizon: int | None = None,
         render_mode: Literal["rgb_array"] | None = None,
     ) -> None:
-        """Walk by the transitions that the task samples; cut an episode after ``horizon`` steps."""
         if render_mode not in (None, "rgb_array"):
             raise BadInputError("render_mode", render_mode, "rgb_array or None", "use rgb_array")
         self.task = task
@@ -60,7 +59,6 @@ class GridEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begin an episode where the MDP starts."""
         super().reset(seed=seed, options=options)
         self._time = 0
         self._at = int(self.np_random.choice(self.task.mdp.states, p=self.task.mdp.start))
@@ -84,7 +82,6 @@ class GridEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         return self.task.obs[self._at].copy(), reward, False, ended, {"state": self._at}
 
     def render(self) -> NDArray[np.uint8] | None:
-        """Return the map with the agent on it."""
         if self.render_mode is None:
             return None
         grid = self.task.grid

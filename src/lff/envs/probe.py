@@ -18,10 +18,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from lff.core.errors import BadInputError
-from lff.envs import base
+from lff.envs import base, states
 from lff.envs.base import Obs, State, check_keys, check_seed
-from lff.envs.names import unknown_task
-from lff.envs.random_state import generator_from_arrays, generator_to_arrays
 
 FAMILY = "probe"
 BEST_ACTION = 0.5
@@ -77,7 +75,7 @@ PROBES = {
 def make(task: str, *, seed: int, action_repeat: int = 1, render: bool = False) -> "ProbeEnv":
     """Return a probe by name."""
     if task not in PROBES:
-        raise unknown_task("probe", task, PROBES, of="the probes")
+        raise base.unknown_task("probe", task, PROBES, of="the probes")
     if action_repeat != 1:
         remedy = "the known values hold for 1"
         raise BadInputError("action_repeat", action_repeat, "1 for a probe", remedy)
@@ -110,7 +108,6 @@ class ProbeEnv(base.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Obs, dict[str, Any]]:
-        """Start an episode; a seed starts the random stream anew."""
         super().reset(seed=seed, options=options)
         self._position, self._steps, self._running = self.probe.first(self.np_random), 0, True
         return self._obs(), {}
@@ -127,22 +124,22 @@ class ProbeEnv(base.Env):
         return np.array([self._position], np.float32)
 
     def get_state(self) -> State:
-        """Return position, counters and random streams."""
         return {
             "position": np.array([self._position]),
             "counters": np.array([self._steps, self._running], np.int64),
-            **generator_to_arrays(self.np_random, "np_random"),
-            **generator_to_arrays(self.action_space.np_random, "action_space"),
+            **states.generators_to_arrays(**self._generators),
         }
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Continue where :meth:`get_state` of the same probe was called."""
         check_keys(state, self.get_state())
         self._position = float(state["position"][0])
         steps, running = (int(n) for n in state["counters"])
         self._steps, self._running = steps, bool(running)
-        generator_from_arrays(self.np_random, "np_random", state)
-        generator_from_arrays(self.action_space.np_random, "action_space", state)
+        states.generators_from_arrays(state, **self._generators)
+
+    @property
+    def _generators(self) -> dict[str, np.random.Generator]:
+        return {"np_random": self.np_random, "action_space": self.action_space.np_random}
 
     def __str__(self) -> str:
         return f"probe/{self._name}"

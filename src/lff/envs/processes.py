@@ -1,28 +1,32 @@
 """Environments in worker processes: as :class:`~lff.envs.vector.InProcess`, in parallel.
 
-A worker is ``python -m lff.envs.worker``, with a socket to it over which plain bytes go: arrays as
-they lie in memory, states as numpy's ``.npz``.  Nothing is pickled.  A worker ends when its socket
-does, so that none outlives a run that was killed.
+A worker is this file, ``python -m lff.envs.processes SOCKET WHAT``; plain bytes go over the socket:
+arrays as they lie in memory, states as numpy's ``.npz``.  Nothing is pickled.  A worker ends when
+its socket does, so that none outlives a run that was killed.
 """
 
 import io
 import json
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lff.core.errors import RunError
+from lff.envs import Env, make
 from lff.envs.base import State
-from lff.envs.vector import Vector, VectorStep
+from lff.envs.vector import EnvSlot, InProcess, Vector, VectorStep
 
 STEP, RESET, GET, SET = b"s", b"r", b"g", b"w"
-FAILED = b"!"
+OK, FAILED = b".", b"!"
 
 
 class Subprocesses(Vector):
@@ -43,39 +47,22 @@ class Subprocesses(Vector):
             self._start({"task": task, "seed": seed, "index": part, "repeat": action_repeat})
         sizes = [json.loads(self._receive(i)) for i in range(workers)]
         self.obs_dim, self.action_dim = sizes[0]["obs"], sizes[0]["action"]
-        self._valid = np.ones(num_envs, bool)
 
     def reset(self) -> NDArray[np.float32]:
-        """Begin the first episode of each; return the observations."""
-        self._send_all([RESET] * len(self._parts))
-        rows = [np.frombuffer(data, np.float32) for data in self._receive_all()]
+        rows = [np.frombuffer(data, np.float32) for data in self._ask([RESET] * len(self._parts))]
         return np.concatenate(rows).reshape(self.num_envs, self.obs_dim)
 
     def step(self, action: NDArray[np.float32]) -> VectorStep:
-        """Play one action in each; an episode that ends is followed by the next."""
         rows = np.ascontiguousarray(action, np.float32)
-        self._send_all([STEP + rows[part[0] : part[-1] + 1].tobytes() for part in self._parts])
-        # a row: both observations and the five numbers, as float64, which holds them all
-        found = [np.frombuffer(data, np.float64) for data in self._receive_all()]
+        messages = [STEP + rows[part[0] : part[-1] + 1].tobytes() for part in self._parts]
+        # a row: both observations and the four numbers, as float64, which holds them all
+        found = [np.frombuffer(data, np.float64) for data in self._ask(messages)]
         table = np.concatenate(found).reshape(self.num_envs, 2 * self.obs_dim + 4)
-        obs, led_to = (
-            table[:, i * self.obs_dim : (i + 1) * self.obs_dim].astype(np.float32) for i in (0, 1)
-        )
-        reward, terminated, truncated, frames = table[:, 2 * self.obs_dim :].T
-        return VectorStep(
-            obs,
-            led_to,
-            reward.copy(),
-            terminated.astype(bool),
-            truncated.astype(bool),
-            self._valid,
-            frames.astype(np.int64),
-        )
+        obs, led_to, numbers = np.split(table, [self.obs_dim, 2 * self.obs_dim], axis=1)
+        return VectorStep.of(obs, led_to, *numbers.T)
 
     def get_state(self) -> State:
-        """Return the state of every environment, under its number."""
-        self._send_all([GET] * len(self._parts))
-        found = [unpack(data) for data in self._receive_all()]
+        found = [unpack(data) for data in self._ask([GET] * len(self._parts))]
         return {
             f"{part[int(name.partition('/')[0])]}/{name.partition('/')[2]}": value
             for part, state in zip(self._parts, found, strict=True)
@@ -83,7 +70,6 @@ class Subprocesses(Vector):
         }
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Continue where :meth:`get_state` was called."""
         messages = []
         for part in self._parts:
             place = {str(index): i for i, index in enumerate(part)}
@@ -94,12 +80,9 @@ class Subprocesses(Vector):
                 if number in place
             }
             messages.append(SET + pack(own))
-        self._send_all(messages)
-        for _ in self._receive_all():
-            pass
+        self._ask(messages)
 
     def close(self) -> None:
-        """Let the workers end and wait for them."""
         for pipe in self._pipes:
             pipe.close()
         for child in self._children:
@@ -113,25 +96,21 @@ class Subprocesses(Vector):
     def _start(self, what: Mapping[str, Any]) -> None:
         ours, theirs = multiprocessing.Pipe()
         number = theirs.fileno()
-        command = [sys.executable, "-m", "lff.envs.worker", str(number), json.dumps(what)]
+        command = [sys.executable, "-m", "lff.envs.processes", str(number), json.dumps(what)]
         # it finds the same modules: an environment of the user's own may lie anywhere
         found = os.pathsep.join(path or os.curdir for path in sys.path)
         environment = {**os.environ, "PYTHONPATH": found}
-        child = subprocess.Popen(
-            command, pass_fds=(number,), env=environment, stdin=subprocess.DEVNULL
-        )
+        options: dict[str, Any] = {"env": environment, "stdin": subprocess.DEVNULL}
+        self._children.append(subprocess.Popen(command, pass_fds=(number,), **options))
         theirs.close()
-        self._children.append(child)
         self._pipes.append(ours)
 
-    def _send_all(self, messages: list[bytes]) -> None:
+    def _ask(self, messages: list[bytes]) -> list[bytes]:
         for i, message in enumerate(messages):
             try:
                 self._pipes[i].send_bytes(message)
             except OSError:
                 raise self._gone(i) from None
-
-    def _receive_all(self) -> list[bytes]:
         return [self._receive(i) for i in range(len(self._pipes))]
 
     def _receive(self, worker: int) -> bytes:
@@ -140,8 +119,7 @@ class Subprocesses(Vector):
         except (EOFError, OSError):
             raise self._gone(worker) from None
         if data.startswith(FAILED):
-            text = data[1:].decode()
-            raise RunError(f"an environment failed in a process of its own: {text}")
+            raise RunError(f"an environment failed in a process of its own: {data[1:].decode()}")
         return data[1:]
 
     def _gone(self, worker: int) -> RunError:
@@ -164,3 +142,48 @@ def unpack(data: bytes) -> State:
     """Return the state that :func:`pack` was given."""
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         return {name.replace("|", "/"): arrays[name] for name in arrays.files}
+
+
+def serve(pipe: Connection, task: str, *, index: list[int], seed: int, repeat: int) -> None:
+    """Make the environments and do what is asked until the socket ends."""
+
+    def make_env(seed: int) -> Env:
+        return make(task, seed=seed, action_repeat=repeat)
+
+    envs = InProcess([EnvSlot(make_env, seed=seed, index=one) for one in index])
+    pipe.send_bytes(OK + json.dumps({"obs": envs.obs_dim, "action": envs.action_dim}).encode())
+    while True:
+        message = pipe.recv_bytes()
+        pipe.send_bytes(OK + _answer(envs, message[:1], message[1:]))
+
+
+def _answer(envs: InProcess, order: bytes, data: bytes) -> bytes:
+    if order == STEP:
+        action = np.frombuffer(data, np.float32).reshape(envs.num_envs, envs.action_dim)
+        step = envs.step(action)
+        numbers = np.stack([step.reward, step.terminated, step.truncated, step.frames], axis=1)
+        return np.concatenate([step.obs, step.next_obs, numbers], axis=1).tobytes()
+    if order == RESET:
+        return envs.reset().tobytes()
+    if order == GET:
+        return pack(envs.get_state())
+    envs.set_state(unpack(data))
+    return b""
+
+
+def main() -> None:
+    """Serve until the socket ends; signals are the business of the run that started this."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    pipe = Connection(int(sys.argv[1]))
+    try:
+        serve(pipe, **json.loads(sys.argv[2]))
+    except EOFError:
+        return
+    except Exception as error:  # noqa: BLE001 - whatever an environment raises is sent back
+        with suppress(OSError):
+            pipe.send_bytes(FAILED + " ".join(f"{type(error).__name__}: {error}".split()).encode())
+
+
+if __name__ == "__main__":
+    main()

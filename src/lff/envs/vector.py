@@ -19,11 +19,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import gymnasium
 import numpy as np
+from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from lff.core.config import within
+from lff.core.errors import BadInputError
 from lff.core.seeding import env_seed
-from lff.envs.base import Action, Env, Obs, State
+from lff.envs.base import Action, Env, Obs, State, check_spaces
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +46,20 @@ class VectorStep(NamedTuple):
     """False where there was no action: the environment has only been reset."""
     frames: NDArray[np.int64]
     """Environment steps played."""
+
+    @classmethod
+    def of(cls, obs: Any, next_obs: Any, *numbers: Any) -> "VectorStep":
+        """Return a step of actions alone, from rows of reward, terminated, truncated, frames."""
+        reward, terminated, truncated, frames = numbers
+        return cls(
+            np.array(obs, np.float32),
+            np.array(next_obs, np.float32),
+            np.array(reward, np.float64),
+            np.array(terminated, bool),
+            np.array(truncated, bool),
+            np.ones(len(obs), bool),
+            np.array(frames, np.int64),
+        )
 
 
 class Vector(ABC):
@@ -82,7 +100,6 @@ class EnvSlot:
     """
 
     def __init__(self, make_env: Callable[[int], Env], *, seed: int, index: int) -> None:
-        """Make an environment; its episodes depend on seed and index alone."""
         self.env = env = make_env(env_seed(seed, f"train/{index}"))
         self._seed, self._index = seed, index
         self._episode = -1
@@ -116,12 +133,10 @@ class EnvSlot:
         return own | {"actions": actions, "obs": self._obs.copy()}
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Continue where :meth:`get_state` was called."""
         self._episode = int(state["episode"][0]) - 1
         self.begin()
         if self.env.can_save_state:
-            inside = {n.removeprefix("env/"): v for n, v in state.items() if n.startswith("env/")}
-            self.env.set_state(inside)
+            self.env.set_state(within(state, "env/"))
             return
         for action in state["actions"]:
             self.step(action)
@@ -139,34 +154,20 @@ class InProcess(Vector):
     can_resume = True
 
     def __init__(self, slots: Sequence[EnvSlot]) -> None:
-        """Hold the slots; no episode has begun yet."""
         self._slots = [*slots]
         self.num_envs = len(self._slots)
         first = self._slots[0].env
         self.obs_dim = int(np.prod(first.observation_space.shape))
         self.action_dim = int(np.prod(first.action_space.shape))
-        self._valid = np.ones(self.num_envs, bool)
 
     def reset(self) -> NDArray[np.float32]:
-        """Begin the first episode of each; return the observations."""
         return np.stack([slot.begin() for slot in self._slots])
 
     def step(self, action: NDArray[np.float32]) -> VectorStep:
-        """Play one action in each; an episode that ends is followed by the next."""
         results = [slot.step(one) for slot, one in zip(self._slots, action, strict=True)]
-        obs, led_to, reward, terminated, truncated, frames = zip(*results, strict=True)
-        return VectorStep(
-            np.array(obs),
-            np.array(led_to),
-            np.array(reward, np.float64),
-            np.array(terminated, bool),
-            np.array(truncated, bool),
-            self._valid,
-            np.array(frames, np.int64),
-        )
+        return VectorStep.of(*zip(*results, strict=True))
 
     def get_state(self) -> State:
-        """Return the state of every slot, under its number."""
         return {
             f"{i}/{name}": value
             for i, slot in enumerate(self._slots)
@@ -174,14 +175,88 @@ class InProcess(Vector):
         }
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Continue where :meth:`get_state` was called."""
         for i, slot in enumerate(self._slots):
-            start = f"{i}/"
-            slot.set_state(
-                {n.removeprefix(start): v for n, v in state.items() if n.startswith(start)}
-            )
+            slot.set_state(within(state, f"{i}/"))
 
     def close(self) -> None:
-        """Close every environment."""
         for slot in self._slots:
             slot.env.close()
+
+
+class FromGymnasium(Vector):
+    """A ``gymnasium.vector.VectorEnv`` of any mode; actions in [-1, 1], flat float32 observations.
+
+    Each mode of Gymnasium has the observation that an action led to somewhere else:
+
+    next step   it is what ``step`` returns; the step after it only resets, and ignores its action
+    same step   it is in ``info["final_obs"]``; ``step`` returns the next episode's first
+    disabled    it is what ``step`` returns; the caller must reset
+
+    It cannot save its state: a run that is resumed begins new episodes.
+    """
+
+    can_resume = False
+
+    def __init__(self, envs: gymnasium.vector.VectorEnv[Any, Any, Any], *, seed: int) -> None:
+        self._envs, self._seed = envs, seed
+        action: Any = envs.single_action_space
+        obs: Any = envs.single_observation_space
+        check_spaces(envs, "the vector", obs, action)
+        mode = envs.metadata.get("autoreset_mode")
+        if not isinstance(mode, AutoresetMode):
+            remedy = 'set metadata["autoreset_mode"], as Gymnasium 1.1 and later do'
+            raise BadInputError("the vector's autoreset mode", mode, "one of Gymnasium's", remedy)
+        self._mode, self._dtype = mode, action.dtype
+        self._low, self._high = action.low.astype(np.float64), action.high.astype(np.float64)
+        self.num_envs = envs.num_envs
+        self.obs_dim = int(np.prod(obs.shape))
+        self.action_dim = int(np.prod(action.shape))
+        self._resetting = np.zeros(self.num_envs, bool)
+        self._starts = 0
+
+    def reset(self) -> NDArray[np.float32]:
+        self._starts += 1
+        obs, _ = self._envs.reset(seed=env_seed(self._seed, f"train/{self._starts}"))
+        self._resetting = np.zeros(self.num_envs, bool)
+        return self._flat(obs)
+
+    def step(self, action: NDArray[np.float32]) -> VectorStep:
+        obs, reward, terminated, truncated, info = self._envs.step(self._control(action))
+        ended = np.logical_or(terminated, truncated)
+        next_obs = self._flat(obs)
+        valid = ~self._resetting
+        if self._mode is AutoresetMode.NEXT_STEP:
+            now = next_obs
+            self._resetting = ended
+        elif not ended.any():
+            now = next_obs
+        elif self._mode is AutoresetMode.SAME_STEP:
+            now = next_obs.copy()
+            for i in np.flatnonzero(ended):
+                next_obs[i] = np.asarray(info["final_obs"][i], np.float32).ravel()
+        else:
+            reset, _ = self._envs.reset(options={"reset_mask": ended})
+            now = self._flat(reset)
+        return VectorStep.of(now, next_obs, reward, terminated, truncated, valid)._replace(
+            valid=valid
+        )
+
+    def get_state(self) -> State:
+        """Return the number of starts: more cannot be saved."""
+        return {"starts": np.array([self._starts])}
+
+    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Let the next :meth:`reset`, which must follow, begin other episodes than before."""
+        self._starts = int(state["starts"][0])
+
+    def close(self) -> None:
+        self._envs.close()
+
+    def _control(self, action: NDArray[np.float32]) -> NDArray[Any]:
+        unit = np.clip(action.astype(np.float64), -1.0, 1.0)
+        unit = unit.reshape(self.num_envs, *self._low.shape)
+        control: NDArray[Any] = self._low + (unit + 1.0) * 0.5 * (self._high - self._low)
+        return control.astype(self._dtype)
+
+    def _flat(self, obs: Any) -> NDArray[np.float32]:
+        return np.array(obs, np.float32).reshape(self.num_envs, -1)

@@ -33,7 +33,6 @@ class PixelView(Config):
     somewhat different image."""
 
     def __post_init__(self) -> None:
-        """Check the fields."""
         validate(self)
         if self.render_size is not None and self.render_size < self.size:
             raise BadInputError(

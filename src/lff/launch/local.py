@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from lff.core.config import digest, to_dict
-from lff.core.errors import InterruptedRunError
-from lff.core.exit_codes import ExitCode
+from lff.core.errors import ExitCode, InterruptedRunError
 from lff.launch.job import packages_of
 from lff.launch.records import OUTCOME
 

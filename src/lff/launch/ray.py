@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from lff.core.config import to_dict
-from lff.core.errors import BadInputError, InterruptedRunError, RunError
-from lff.core.exit_codes import ExitCode
+from lff.core.errors import BadInputError, ExitCode, InterruptedRunError, RunError
 from lff.launch.job import packages_of
 from lff.launch.local import PATIENCE, THREADS, TRIES, WAIT, Show, Task, import_path, unique
 from lff.launch.records import LOG, OUTCOME, PROGRESS

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from lff.core.config import to_dict
-from lff.core.errors import RunError
-from lff.core.exit_codes import ExitCode, exit_code
+from lff.core.errors import ExitCode, RunError, exit_code
 from lff.launch.job import DIVERGED, Job, has_diverged, job_from_dict
 from lff.launch.records import JOB, LOG, OUTCOME, PROGRESS, TABLE, origin, table_bytes
 from lff.store import RunLock, write_bytes, write_json

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lff.algos.base import Agent, OffPolicyAgent, Probe
+from lff.algos.base import Agent, Probe
 from lff.nn import BasisLayer, activations, dormant_share, effective_rank
 from lff.nn.phases import measure_phases
 
@@ -74,7 +74,7 @@ def first_bad_tensor(agent: Agent) -> str | None:
 class DivergenceWatch:
     """Reports, once, that |Q| passes what rewards can give (:meth:`Agent.value_limit`)."""
 
-    def __init__(self, agent: OffPolicyAgent) -> None:
+    def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.largest_reward = 0.0
         self.seen_at: int | None = None

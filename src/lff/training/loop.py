@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from lff.algos.base import Agent
+from lff.core.config import within
 from lff.core.errors import BadTypeError, InterruptedRunError, NonFiniteError
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs.base import Env, Reusable
@@ -68,7 +69,6 @@ class Loop(ABC):
         streams: tuple[str, ...],
         watch: Watch | None,
     ) -> None:
-        """Prepare the random streams; nothing is written yet."""
         self.config, self.make_env = config, make_env
         self.watch: Watch = watch or (lambda _loop, _event: None)
         self.streams = {name: self._stream(name) for name in streams}
@@ -298,14 +298,9 @@ def to_arrays(values: Mapping[str, Tensor | np.ndarray]) -> dict[str, np.ndarray
     return {name: _array(name, value) for name, value in values.items()}
 
 
-def part(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    """Return the arrays whose names begin with ``prefix``, without it."""
-    return {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
-
-
 def to_tensors(arrays: Mapping[str, np.ndarray], prefix: str = "") -> dict[str, Tensor]:
     """Return the arrays whose names begin with ``prefix`` as tensors, without it."""
-    return {name: torch.from_numpy(array) for name, array in part(arrays, prefix).items()}
+    return {name: torch.from_numpy(array) for name, array in within(arrays, prefix).items()}
 
 
 def _array(name: str, value: Tensor | np.ndarray) -> np.ndarray:

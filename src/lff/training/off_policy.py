@@ -13,7 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lff.algos.base import OffPolicy, OffPolicyAgent, Spaces
+from lff.algos.base import Spaces
+from lff.algos.off_policy import OffPolicyAgent, OffPolicyConfig
+from lff.core.config import within
 from lff.core.seeding import env_seed
 from lff.data import Replay
 from lff.envs.base import Env, Obs
@@ -23,7 +25,7 @@ from lff.training.compile import compile_update
 from lff.training.contact_sheet import SHEET_AT, write_sheet
 from lff.training.diagnostics import BATCH_SIZE, IMAGES, DivergenceWatch, network_metrics
 from lff.training.evaluate import MakeEnv
-from lff.training.loop import Loop, Progress, Watch, clock, part
+from lff.training.loop import Loop, Progress, Watch, clock
 
 if TYPE_CHECKING:
     from lff.training.run import RunConfig
@@ -52,15 +54,14 @@ class OffPolicyLoop(Loop):
     def __init__(
         self, config: "RunConfig", make_env: MakeEnv, *, watch: Watch | None = None
     ) -> None:
-        """Build environment, agent and memory; nothing is written yet."""
         super().__init__(config, make_env, streams=("exploration", "replay", "update"), watch=watch)
-        self.algo = cast(OffPolicy, config.algo)
+        self.algo = cast(OffPolicyConfig, config.algo)
         self.env: Env = make_env(env_seed(config.seed, "train"))
         spaces = Spaces.of(self.env)
         # a repeat cut short by an episode's end plays fewer frames, so steps bounds the transitions
         self.memory = self.algo.memory(spaces, min(self.algo.replay_capacity, config.steps))
         device = config.compute.device
-        agent = self.algo.build(spaces, generator=self._stream("weights"), device=device)
+        agent = config.algo.build(spaces, generator=self._stream("weights"), device=device)
         self.agent = cast(OffPolicyAgent, agent)
         self.progress = OffPolicyProgress()
         self.divergence = DivergenceWatch(self.agent)
@@ -74,16 +75,13 @@ class OffPolicyLoop(Loop):
         self._obs: Obs = np.empty(0, np.float32)
 
     def close(self) -> None:
-        """Close the environments."""
         super().close()
         self.env.close()
 
     def _begin(self) -> None:
-        """Begin the first episode."""
         self._begin_episode()
 
     def _step(self) -> bool:
-        """Act once and learn from it; return whether a checkpoint can be written here."""
         start = clock()
         self.agent.observe(self._obs)
         action = self._choose()
@@ -176,7 +174,6 @@ class OffPolicyLoop(Loop):
         self.run.metrics.append({"env_step": progress.env_step, **counts, **row})
 
     def _state(self) -> tuple[dict[str, Tensor | np.ndarray], dict[str, Any]]:
-        """Store what is new in the replay; return the rest of a checkpoint."""
         progress = self.progress
         new = self.memory.since(progress.stored)
         if len(new["reward"]):
@@ -201,7 +198,6 @@ class OffPolicyLoop(Loop):
             spare -= segments.pop(0)["count"]
 
     def _restore(self, checkpoint: Checkpoint) -> None:
-        """Restore memory and environment."""
         arrays, progress = checkpoint.arrays, self.progress
         self.divergence.load_state(checkpoint.meta["divergence"])
         refs = [SegmentRef.from_json(ref) for ref in progress.segments]
@@ -212,5 +208,5 @@ class OffPolicyLoop(Loop):
             return
         # bring the simulator up before its state is set; the counters stay as they were
         self.env.reset(seed=env_seed(self.config.seed, f"train/{progress.episode}"))
-        self.env.set_state(part(arrays, "env/"))
+        self.env.set_state(within(arrays, "env/"))
         self._obs = arrays["obs"].copy()

@@ -13,7 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lff.algos.base import Minibatch, OnPolicy, OnPolicyAgent, Spaces
+from lff.algos.base import Minibatch, OnPolicyAgent, Spaces
+from lff.core.config import within
 from lff.data.rollout import Rollout
 from lff.envs.vector import Vector, VectorStep
 from lff.native.policy import NativePolicy
@@ -21,7 +22,7 @@ from lff.store import Checkpoint
 from lff.training.compile import compile_update
 from lff.training.diagnostics import BATCH_SIZE, network_metrics
 from lff.training.evaluate import MakeEnv
-from lff.training.loop import Loop, Progress, Watch, clock, part, to_tensors
+from lff.training.loop import Loop, Progress, Watch, clock, to_tensors
 
 if TYPE_CHECKING:
     from lff.training.run import RunConfig
@@ -57,13 +58,12 @@ class OnPolicyLoop(Loop):
         *,
         watch: Watch | None = None,
     ) -> None:
-        """Build agent and rollout; nothing is written yet."""
         super().__init__(config, make_env, streams=("exploration", "update"), watch=watch)
-        self.algo, self.envs, count = cast(OnPolicy, config.algo), envs, config.num_envs
+        self.algo = cast(Any, config.algo)
+        self.envs, count = envs, config.num_envs
         spaces = Spaces((envs.obs_dim,), envs.action_dim)
         device, weights = config.compute.device, self._stream("weights")
-        agent = self.algo.build(spaces, num_envs=count, generator=weights, device=device)
-        self.agent = cast(OnPolicyAgent, agent)
+        self.agent = self.algo.build(spaces, num_envs=count, generator=weights, device=device)
         rows = self.algo.rollout_steps // count
         self.rollout = Rollout(rows, envs=count, obs_dim=envs.obs_dim, action_dim=envs.action_dim)
         self.progress = OnPolicyProgress(returns=[0.0] * count, lengths=[0] * count)
@@ -80,22 +80,18 @@ class OnPolicyLoop(Loop):
     @property
     def rollouts(self) -> int:
         """How often the run optimizes: the rest of a rollout at the end is not learned from."""
-        config = self.config
-        return config.steps // config.action_repeat // self.algo.rollout_steps
+        return int(self.config.steps // self.config.action_repeat // self.algo.rollout_steps)
 
     def close(self) -> None:
-        """Close the environments."""
         super().close()
         self.envs.close()
 
     def _begin(self) -> None:
-        """Begin the first episodes."""
         self._obs = self.envs.reset()
         self._check_finite("observation", self._obs)
         self.agent.observe(self._obs)
 
     def _step(self) -> bool:
-        """Act once in every environment; learn when the rollout is full."""
         agent, rollout = self.agent, self.rollout
         start = clock()
         obs = agent.normalize(self._obs)
@@ -211,20 +207,18 @@ class OnPolicyLoop(Loop):
         return flat.index_select(0, index).to(self.agent.device)
 
     def _state(self) -> tuple[dict[str, Tensor | np.ndarray], dict[str, Any]]:
-        """Return rollout, environments and observations."""
         tensors: dict[str, Tensor | np.ndarray] = {"obs": self._obs}
         tensors |= {f"rollout/{name}": value for name, value in self.rollout.state().items()}
         tensors |= {f"env/{name}": value for name, value in self.envs.get_state().items()}
         return tensors, {}
 
     def _restore(self, checkpoint: Checkpoint) -> None:
-        """Restore rollout and environments."""
         arrays = checkpoint.arrays
         stored = to_tensors(arrays, "rollout/")
         for name, value in self.rollout.state().items():
             value.copy_(stored[name])
         self.rollout.at = self.progress.filled
-        self.envs.set_state(part(arrays, "env/"))
+        self.envs.set_state(within(arrays, "env/"))
         if self.envs.can_resume:
             self._obs = arrays["obs"].copy()
             return

@@ -75,7 +75,6 @@ class Compute(Config):
     machine reproduces."""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         validate(self)
         if self.device != "cpu" and not re.fullmatch(r"cuda(:\d+)?", self.device):
             raise BadInputError("device", self.device, "cpu, cuda or cuda:N", "use cpu")
@@ -107,7 +106,6 @@ class RunConfig(Config):
     """Compilation, threads, device."""
 
     def __post_init__(self) -> None:
-        """Check the run before anything is built."""
         validate(self)
         if self.view is not None and not has_pixels(self.env):
             remedy = "leave it out, or use a task of dmc-pixels/"

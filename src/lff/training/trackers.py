@@ -142,7 +142,6 @@ class TensorBoard:
         self._event, self._writer = Event, RecordWriter
 
     def sync(self, run: RunDir) -> None:
-        """Write one more event file if there are new rows."""
         folder, rows = run.path / "tensorboard", committed_rows(run)
         folder.mkdir(exist_ok=True)
         first = max((_last_row(path) for path in folder.glob(f"{EVENTS}*")), default=0)
@@ -193,7 +192,6 @@ class Wandb:
         self._sent = 0
 
     def sync(self, run: RunDir) -> None:
-        """Log the rows that are new."""
         rows = committed_rows(run)
         if self._run is None:
             self._open(run)
@@ -203,7 +201,6 @@ class Wandb:
         self._sent = max(self._sent, len(rows))
 
     def close(self) -> None:
-        """Wait until all rows are written."""
         if self._run is not None:
             self._run.finish()
             self._run = None

@@ -7,9 +7,8 @@ import gymnasium
 
 from lff.core.errors import BadInputError
 from lff.core.seeding import env_seed
-from lff.envs.autoreset import FromGymnasium
 from lff.envs.processes import Subprocesses
-from lff.envs.vector import EnvSlot, InProcess, Vector
+from lff.envs.vector import EnvSlot, FromGymnasium, InProcess, Vector
 from lff.training.evaluate import MakeEnv
 
 if TYPE_CHECKING:

@@ -120,10 +120,10 @@ def test_a_lock_that_the_file_system_refuses(tmp_path, monkeypatch):
 
 def test_memory_against_the_replay():
     # cheetah: 17 numbers twice, 6 actions, a reward, a flag
-    check = doctor.check_memory(10**9, 17, 6, transitions=1_000_000)
+    check = doctor.check_memory(10**9, (17,), 6, capacity=1_000_000)
     assert check.status == "ok"
     assert "takes 165 MB" in check.found
-    assert doctor.check_memory(2 * 10**8, 17, 6, transitions=1_000_000).status == "warning"
+    assert doctor.check_memory(2 * 10**8, (17,), 6, capacity=1_000_000).status == "warning"
 
 
 def test_memory_of_kernel_and_control_group(tmp_path):

@@ -1,7 +1,5 @@
 """Data on its way from environment to agent."""
 
 from lff.data.augment import Augmentation, NoAugmentation, RandomCrop, RandomTranslate, augment
-from lff.data.batch import Batch
 from lff.data.frames import FrameReplay
-from lff.data.memory import Memory
-from lff.data.replay import Replay
+from lff.data.replay import Batch, Memory, Replay

@@ -28,13 +28,17 @@ from lff.core.errors import BadInputError
 
 Images = TypeVar("Images", np.ndarray, Tensor)
 Sides = tuple[int, int]
+Frames = UInt8[np.ndarray, "row channel height width"]
+Rows = Int64[np.ndarray, "batch stack"]
+At = Int64[np.ndarray, "2 batch"]
+"""Upper left corners: rows of y and of x."""
 
 
 class Corners(NamedTuple):
-    """Where the windows of a batch have their upper left corners: rows of y and of x."""
+    """Where the windows of a batch have their upper left corners."""
 
-    obs: Int64[np.ndarray, "2 batch"]
-    next_obs: Int64[np.ndarray, "2 batch"]
+    obs: At
+    next_obs: At
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,10 +61,7 @@ class RandomCrop(Config):
         return Corners(*_draw(2, count, rooms, generator))
 
     def gather(
-        self,
-        frames: UInt8[np.ndarray, "row channel height width"],
-        rows: Int64[np.ndarray, "batch stack"],
-        corners: Int64[np.ndarray, "2 batch"],
+        self, frames: Frames, rows: Rows, corners: At
     ) -> UInt8[np.ndarray, "batch channels side side"]:
         """Return the windows of stacked frames; one corner for all frames of an observation."""
         windows = sliding_window_view(frames, (self.size, self.size), axis=(2, 3))
@@ -92,10 +93,7 @@ class RandomTranslate(Config):
         return Corners(corners, corners)
 
     def gather(
-        self,
-        frames: UInt8[np.ndarray, "row channel height width"],
-        rows: Int64[np.ndarray, "batch stack"],
-        corners: Int64[np.ndarray, "2 batch"],
+        self, frames: Frames, rows: Rows, corners: At
     ) -> UInt8[np.ndarray, "batch channels side side"]:
         """Return stacked frames on black; one corner for all frames of an observation."""
         canvas = np.zeros((*rows.shape, frames.shape[1], self.size, self.size), frames.dtype)
@@ -128,9 +126,9 @@ class NoAugmentation:
 
     def gather(
         self,
-        frames: UInt8[np.ndarray, "row channel height width"],
-        rows: Int64[np.ndarray, "batch stack"],
-        corners: Int64[np.ndarray, "2 batch"],  # noqa: ARG002
+        frames: Frames,
+        rows: Rows,
+        corners: At,  # noqa: ARG002
     ) -> UInt8[np.ndarray, "batch channels height width"]:
         """Return stacked frames."""
         return _stacked(frames.take(rows, axis=0))
@@ -150,12 +148,10 @@ def augment(
     height, width = obs.shape[-2:]
     corners = augmentation.draw(len(obs), (height, width), generator)
     rows = np.arange(len(obs))[:, None]
+    pairs = zip((obs, next_obs), corners, strict=True)
+    one, other = (augmentation.gather(np.asarray(x), rows, at) for x, at in pairs)
     if isinstance(obs, Tensor):
-        pairs = zip((obs.numpy(), next_obs.numpy()), corners, strict=True)
-        one, other = (torch.from_numpy(augmentation.gather(x, rows, at)) for x, at in pairs)
-    else:
-        pairs = zip((obs, next_obs), corners, strict=True)
-        one, other = (augmentation.gather(x, rows, at) for x, at in pairs)
+        return torch.from_numpy(one), torch.from_numpy(other)
     return one, other
 
 

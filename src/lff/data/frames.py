@@ -12,6 +12,7 @@ since the first observation of an episode is its first frame repeated.  Row e it
 no transition.  Batches equal those of a ring of stacked observations bit for bit.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,7 @@ from lff.core.checks import check_size
 from lff.core.errors import BadInputError
 from lff.core.memory import available_memory, check_memory
 from lff.data.augment import Augmentation, NoAugmentation
-from lff.data.batch import Batch
-from lff.data.memory import Memory
+from lff.data.replay import Batch, Memory
 
 
 class FrameReplay(Memory):
@@ -85,10 +85,8 @@ class FrameReplay(Memory):
             constraint = f"a multiple of the {frame_channels} of a frame"
             raise BadInputError("channels", obs_shape[0], constraint, remedy)
         columns = _columns((frame_channels, *obs_shape[1:]), check_size("action_dim", action_dim))
-        row = sum(
-            int(np.prod(shape)) * np.dtype(dtype).itemsize for shape, dtype in columns.values()
-        )
-        return _row_capacity(capacity) * row + capacity * np.dtype(np.int64).itemsize
+        row = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in columns.values())
+        return _row_capacity(capacity) * row + 8 * capacity
 
     def __len__(self) -> int:
         return self.total - self._first
@@ -148,25 +146,24 @@ class FrameReplay(Memory):
             index = (self._first + index) % self.capacity
         numbers = self._transitions[index]
         places = numbers % self.row_capacity
-        start = numbers - self._columns["age"][places]
+        columns, frames = self._columns, self._columns["frame"]
+        start = numbers - columns["age"][places]
         window = np.maximum(numbers[:, None] + np.arange(-self.stack, 1), start[:, None])
         window %= self.row_capacity
         corners = transform.draw(size, self.obs_shape[1:], generator)
-        frames = self._columns["frame"]
-        return Batch(
-            obs=torch.from_numpy(transform.gather(frames, window[:, :-1], corners.obs)),
-            action=torch.from_numpy(self._columns["action"][places]),
-            reward=torch.from_numpy(self._columns["reward"][places]),
-            next_obs=torch.from_numpy(transform.gather(frames, window[:, 1:], corners.next_obs)),
-            terminated=torch.from_numpy(self._columns["terminated"][places]),
+        found = (
+            transform.gather(frames, window[:, :-1], corners.obs),
+            columns["action"][places],
+            columns["reward"][places],
+            transform.gather(frames, window[:, 1:], corners.next_obs),
+            columns["terminated"][places],
         )
+        return Batch(*map(torch.from_numpy, found))
 
     def _count(self, total: int) -> None:
         self.rows = total
-        self._find_transitions(self.kept_rows)
-
-    def _find_transitions(self, kept: int) -> None:
-        """Number the transitions of the kept rows as they were numbered when they were added."""
+        kept = self.kept_rows
+        # number the transitions of the kept rows as they were numbered when they were added
         numbers = np.arange(self.rows - kept, self.rows)
         places = numbers % self.row_capacity
         is_transition = self._columns["age"][places] > 0
@@ -186,13 +183,10 @@ class FrameReplay(Memory):
         terminated: bool,
         age: int,
     ) -> None:
-        place, rows = self.rows % self.row_capacity, self._columns
-        rows["frame"][place] = frame
-        rows["action"][place] = action
-        rows["reward"][place] = reward
-        rows["terminated"][place] = terminated
-        rows["age"][place] = age
-        rows["total"][place] = self.total + bool(age)
+        place = self.rows % self.row_capacity
+        values = (frame, action, reward, terminated, age, self.total + bool(age))
+        for column, value in zip(self._columns.values(), values, strict=True):
+            column[place] = value
         if age:
             self._transitions[self.total % self.capacity] = self.rows
             self.total += 1

@@ -1,24 +1,114 @@
-"""A ring of transitions, sampled uniformly with replacement.
+"""Replay memories: numbered rows in a ring, their form in a checkpoint, and a ring of transitions.
 
 Stores ``terminated``, never ``done``: a time limit ends an episode, not the future.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
 import torch
-from jaxtyping import Int64
-from numpy.typing import ArrayLike
+from jaxtyping import Bool, Float, Int64, Num
+from numpy.typing import NDArray
 from torch import Tensor
 
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError
-from lff.data.batch import Batch
-from lff.data.memory import Memory
+
+
+class Batch(NamedTuple):
+    """Transitions, one per row.  Time limits are not terminal.
+
+    Observations are vectors of float32, or images (channel, height, width) of uint8, which stay
+    uint8 until the network scales them.
+    """
+
+    obs: Num[Tensor, "batch *obs"]
+    action: Float[Tensor, "batch act"]
+    reward: Float[Tensor, " batch"]
+    next_obs: Num[Tensor, "batch *obs"]
+    terminated: Bool[Tensor, " batch"]
+
+
+class Memory(ABC):
+    """Rows of several columns; number n stands in place n % room, in place of an older one.
+
+    A ring restored from the same rows therefore gives the same samples.
+    """
+
+    rows: int
+    """How many rows were ever written."""
+    _columns: dict[str, np.ndarray]
+
+    @abstractmethod
+    def begin(self, obs: NDArray[Any]) -> None:
+        """Begin an episode with its first observation."""
+
+    @abstractmethod
+    def add(
+        self,
+        obs: NDArray[Any],
+        action: NDArray[Any],
+        reward: float,
+        next_obs: NDArray[Any],
+        *,
+        terminated: bool,
+    ) -> None:
+        """Store one transition, in place of the oldest when full."""
+
+    @abstractmethod
+    def sample(self, size: int, generator: torch.Generator) -> Batch:
+        """Return ``size`` transitions drawn uniformly with replacement, as a batch of training."""
+
+    def peek(self, size: int, generator: torch.Generator) -> Batch:
+        """Return the same as they are stored, without augmentation, for diagnostics."""
+        return self.sample(size, generator)
+
+    @property
+    def _room(self) -> int:
+        return len(next(iter(self._columns.values())))
+
+    @property
+    def kept_rows(self) -> int:
+        """How many of the last rows a checkpoint must be able to restore."""
+        return min(self.rows, self._room)
+
+    def since(self, row: int) -> dict[str, np.ndarray]:
+        """Return copies of the rows after number ``row``, oldest first, for storage."""
+        places = np.arange(max(row, self.rows - self.kept_rows), self.rows) % self._room
+        return {name: column[places] for name, column in self._columns.items()}
+
+    def restore(self, arrays: Mapping[str, np.ndarray], *, total: int) -> None:
+        """Fill the ring with its last rows, oldest first, ``total`` ever written."""
+        stored = len(next(iter(arrays.values()), ()))
+        self.restore_parts([arrays] if stored else [], stored=stored, total=total)
+
+    def restore_parts(
+        self, parts: Iterable[Mapping[str, np.ndarray]], *, stored: int, total: int
+    ) -> None:
+        """Fill the ring from consecutive parts, one at a time in memory, ``stored`` rows in all."""
+        needed = min(total, self._room)
+        if stored < needed:
+            remedy = "restore from a checkpoint whose segments are all there"
+            raise BadInputError("stored rows", stored, f"{needed} or more", remedy)
+        number = total - stored
+        for part in parts:
+            count = len(next(iter(part.values())))
+            skipped = min(max(0, total - needed - number), count)
+            places = np.arange(number + skipped, number + count) % self._room
+            for name, column in self._columns.items():
+                column[places] = part[name][skipped:]
+            number += count
+        self._count(total)
+
+    @abstractmethod
+    def _count(self, total: int) -> None:
+        """Set the counters of a ring whose rows have been restored."""
 
 
 class Replay(Memory):
-    """The last ``capacity`` transitions.
-
-    ``total`` counts all transitions ever added.
-    """
+    """The last ``capacity`` transitions, sampled uniformly with replacement."""
 
     def __init__(self, capacity: int, *, obs_dim: int, action_dim: int) -> None:
         self.capacity = check_size("capacity", capacity)
@@ -34,31 +124,28 @@ class Replay(Memory):
         self._columns = {name: rows.numpy() for name, rows in self.columns._asdict().items()}
 
     def __len__(self) -> int:
-        return min(self.total, self.capacity)
+        return min(self.rows, self.capacity)
 
     @property
     def total(self) -> int:
         """Number of transitions ever added: here a row is a transition."""
         return self.rows
 
-    def begin(self, obs: ArrayLike) -> None:
+    def begin(self, obs: NDArray[Any]) -> None:
         """Do nothing: observations are stored whole."""
 
     def add(
         self,
-        obs: ArrayLike,
-        action: ArrayLike,
+        obs: NDArray[Any],
+        action: NDArray[Any],
         reward: float,
-        next_obs: ArrayLike,
+        next_obs: NDArray[Any],
         *,
         terminated: bool,
     ) -> None:
-        row, columns = self.rows % self.capacity, self._columns
-        columns["obs"][row] = obs
-        columns["action"][row] = action
-        columns["reward"][row] = reward
-        columns["next_obs"][row] = next_obs
-        columns["terminated"][row] = terminated
+        row, values = self.rows % self.capacity, (obs, action, reward, next_obs, terminated)
+        for column, value in zip(self._columns.values(), values, strict=True):
+            column[row] = value
         self.rows += 1
 
     def sample(self, size: int, generator: torch.Generator) -> Batch:

@@ -44,24 +44,10 @@ class Rollout:
         """Whether it is full."""
         return self.at == self.steps
 
-    def add(
-        self,
-        *,
-        obs: ArrayLike,
-        action: ArrayLike,
-        reward: ArrayLike,
-        terminated: ArrayLike,
-        truncated: ArrayLike,
-        valid: ArrayLike,
-    ) -> None:
-        """Store one step of every environment."""
-        views, row = self._views, self.at
-        views["obs"][row] = obs
-        views["action"][row] = action
-        views["reward"][row] = reward
-        views["terminated"][row] = terminated
-        views["truncated"][row] = truncated
-        views["valid"][row] = valid
+    def add(self, **columns: ArrayLike) -> None:
+        """Store one step of every environment: all columns but ``next_obs``, by name."""
+        for name, values in columns.items():
+            self._views[name][self.at] = values
         self.at += 1
 
     def add_next_obs(self, next_obs: np.ndarray, where: np.ndarray) -> None:

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Callable
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -17,11 +18,10 @@ from typing import Literal
 import numpy as np
 import torch
 
-from lff.algos import SACConfig
 from lff.core.errors import BadInputError, RunError
 from lff.core.memory import available_memory
 from lff.data import FrameReplay
-from lff.envs import has_pixels, make, rendering, shapes
+from lff.envs import make, rendering, shapes
 from lff.store import RunLock, write_bytes
 from lff.training.compile import CACHE, cache_dir
 from lff.training.presets import preset
@@ -73,32 +73,38 @@ def examine(*, directory: Path, env: str, full: bool = False) -> list[Check]:
     return checks
 
 
+def _verdict(name: str, found: str, *problems: tuple[bool, Status, str]) -> Check:
+    """Return the first problem that holds, with its status and remedy, or that all is well."""
+    for holds, status, remedy in problems:
+        if holds:
+            return Check(name, status, found, remedy)
+    return Check(name, "ok", found)
+
+
 def check_python() -> Check:
     """Python itself."""
+    old = sys.version_info < (3, 11)
     found = f"{platform.python_version()} at {sys.executable}"
-    if sys.version_info < (3, 11):  # noqa: UP036 - a copied tree may be run by an older one
-        return Check("python", "failed", found, "install Python 3.11 or newer")
-    return Check("python", "ok", found)
+    return _verdict("python", found, (old, "failed", "install Python 3.11 or newer"))
 
 
 def check_packages() -> Check:
     """What every run needs."""
-    missing = [name for name in CORE if importlib.util.find_spec(name) is None]
-    if missing:
-        return Check("packages", "failed", f"no {', '.join(missing)}", PIP.replace("[{}]", ""))
-    return Check("packages", "ok", f"{len(CORE)} core packages")
+    missing = _absent(CORE)
+    found = f"no {', '.join(missing)}" if missing else f"{len(CORE)} core packages"
+    return _verdict("packages", found, (bool(missing), "failed", PIP.replace("[{}]", "")))
 
 
 def check_torch() -> Check:
     """Its version, threads and the instructions that it uses."""
     capability = torch.backends.cpu.get_cpu_capability()
-    found = f"{torch.__version__}, {torch.get_num_threads()} threads, {capability}"
     major, minor = (int(part) for part in torch.__version__.split(".")[:2])
-    if (major, minor) < OLDEST_TORCH:
-        return Check("torch", "failed", found, "pip install 'torch>=2.10': older ones are unsafe")
-    if capability in ("DEFAULT", "NO AVX"):
-        return Check("torch", "warning", found, "no vector instructions: training will be slow")
-    return Check("torch", "ok", found)
+    return _verdict(
+        "torch",
+        f"{torch.__version__}, {torch.get_num_threads()} threads, {capability}",
+        ((major, minor) < OLDEST_TORCH, "failed", "pip install 'torch>=2.10': others are unsafe"),
+        (capability in ("DEFAULT", "NO AVX"), "warning", "no vector instructions: slow training"),
+    )
 
 
 def check_compiler(*, full: bool, timeout: float = 600.0) -> Check:
@@ -114,20 +120,17 @@ def check_compiler(*, full: bool, timeout: float = 600.0) -> Check:
     if not full:
         return Check("compile", "ok", f"{path} is there; --full compiles something")
     with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": cache}
-        error = _child(COMPILED, environment, timeout)
-    if error:
-        return Check("compile", "warning", f"torch.compile fails: {error}", eager[3:])
-    return Check("compile", "ok", f"torch.compile works, with {path}")
+        error = _child(COMPILED, {**os.environ, CACHE: cache}, timeout)
+    found = f"torch.compile fails: {error}" if error else f"torch.compile works, with {path}"
+    return _verdict("compile", found, (bool(error), "warning", eager[3:]))
 
 
 def check_cuda() -> Check:
     """Whether there is a GPU.  None is needed."""
+    found = "no CUDA device: everything runs on the CPU"
     if torch.cuda.is_available():
-        return Check(
-            "cuda", "ok", f"{torch.cuda.get_device_name(0)}; use it by --device cuda (untested)"
-        )
-    return Check("cuda", "ok", "no CUDA device: everything runs on the CPU")
+        found = f"{torch.cuda.get_device_name(0)}; use it by --device cuda (untested)"
+    return Check("cuda", "ok", found)
 
 
 def check_mujoco(mujoco: str | None, dm_control: str | None) -> Check:
@@ -135,22 +138,17 @@ def check_mujoco(mujoco: str | None, dm_control: str | None) -> Check:
     if mujoco is None or dm_control is None:
         missing = "mujoco" if mujoco is None else "dm_control"
         return Check("mujoco", "warning", f"no {missing}", PIP.format("dmc"))
-    found = f"mujoco {mujoco}, dm_control {dm_control}"
-    if int(mujoco.split(".")[0]) >= FIRST_BAD_MUJOCO:
-        remedy = "pip install 'mujoco>=3.17,<4': dm_control does not work with 4"
-        return Check("mujoco", "failed", found, remedy)
-    return Check("mujoco", "ok", found)
+    bad = int(mujoco.split(".")[0]) >= FIRST_BAD_MUJOCO
+    remedy = "pip install 'mujoco>=3.17,<4': dm_control does not work with 4"
+    return _verdict("mujoco", f"mujoco {mujoco}, dm_control {dm_control}", (bad, "failed", remedy))
 
 
 def check_env(task: str) -> Check:
     """One real step of a task."""
     try:
-        env = make(task, seed=0)
-        try:
+        with closing(make(task, seed=0)) as env:
             env.reset()
             obs, *_ = env.step(np.zeros(env.action_space.shape, dtype=np.float32))
-        finally:
-            env.close()
     except BadInputError as error:
         return Check("step", "warning", f"{task} is not here", str(error).rpartition("; ")[2])
     except Exception as error:  # noqa: BLE001 - a broken simulator raises anything
@@ -160,7 +158,7 @@ def check_env(task: str) -> Check:
 
 def check_rendering(*, timeout: float = 20.0) -> Check:
     """Which OpenGL backend draws without a screen, tried in child processes."""
-    if importlib.util.find_spec("mujoco") is None:
+    if _absent(["mujoco"]):
         return Check("rendering", "warning", "no mujoco", PIP.format("dmc"))
     backends: tuple[rendering.Backend, ...] = ("egl", "osmesa")
     for backend in backends:
@@ -170,37 +168,35 @@ def check_rendering(*, timeout: float = 20.0) -> Check:
     return Check("rendering", "warning", "neither EGL nor OSMesa draws", remedy)
 
 
-def check_memory(available: int, obs_dim: int, action_dim: int, *, transitions: int) -> Check:
-    """Whether a full replay fits."""
-    needed = transitions * (4 * (2 * obs_dim + action_dim + 1) + 1)
-    return _room(available, needed, transitions, "train for fewer steps, or free some memory")
+def check_memory(available: int, shape: Sequence[int], action_dim: int, *, capacity: int) -> Check:
+    """Whether a full replay of observations of this shape fits; a frame is stored once."""
+    if len(shape) == 1:
+        needed = capacity * (4 * (2 * shape[0] + action_dim + 1) + 1)
+    else:
+        channels, height, width = shape
+        sizes = {"obs_shape": (channels, height, width), "action_dim": action_dim}
+        needed = FrameReplay.bytes_needed(capacity, **sizes)  # type: ignore[arg-type]
+    found = f"{_size(available)} free, a replay of {capacity:,} takes {_size(needed)}"
+    remedy = "use a smaller --replay-capacity, or free some memory"
+    return _verdict("memory", found, (needed > 0.8 * available, "warning", remedy))
 
 
-def check_frames(available: int, task: str) -> Check:
-    """Whether a full replay of pictures fits, as Table 2 has it: each frame is stored once."""
+def _memory_for(task: str) -> Check:
+    available = available_memory()
+    if available is None:
+        return Check("memory", "warning", "unknown on this system", "watch it during the first run")
     config = preset("paper-table", task).config()
-    shape, action_dim = shapes(task, config.view)
-    channels, height, width = shape
+    try:
+        shape, action_dim = shapes(task, config.view)
+    except Exception:  # noqa: BLE001 - the check of a step has reported it
+        shape, action_dim = (67,), 21
     capacity = int(config.algo.replay_capacity)  # type: ignore[attr-defined]
-    needed = FrameReplay.bytes_needed(
-        capacity, obs_shape=(channels, height, width), action_dim=action_dim
-    )
-    remedy = "use a smaller --replay-capacity or --size size=84, or free some memory"
-    return _room(available, needed, capacity, remedy)
-
-
-def _room(available: int, needed: int, transitions: int, remedy: str) -> Check:
-    found = f"{_size(available)} free, a replay of {transitions:,} takes {_size(needed)}"
-    if needed > 0.8 * available:
-        return Check("memory", "warning", found, remedy)
-    return Check("memory", "ok", found)
+    return check_memory(available, shape, action_dim, capacity=capacity)
 
 
 def check_directory(directory: Path) -> Check:
     """Write, sync, rename and lock where runs will live; nothing is left there."""
-    home = directory.absolute()
-    while not home.exists() and home != home.parent:
-        home = home.parent
+    home = _existing(directory.absolute())
     try:
         with tempfile.TemporaryDirectory(dir=home, prefix=".lff-doctor-") as folder:
             write_bytes(Path(folder) / "trial", b"trial")
@@ -213,46 +209,37 @@ def check_directory(directory: Path) -> Check:
         why = error.strerror or str(error)
         return Check("directory", "failed", f"cannot write to {home}: {why}", "use another --dir")
     found = f"{directory} can be written, synced and locked, {_size(free)} free"
-    if free < 2**30:
-        return Check("directory", "warning", found, "free some space: replay and checkpoints grow")
-    return Check("directory", "ok", found)
+    remedy = "free some space: replay and checkpoints grow"
+    return _verdict("directory", found, (free < 2**30, "warning", remedy))
 
 
 def check_cache() -> Check:
     """Where compiled code is kept between runs."""
     wanted = Path(os.environ.get(CACHE) or cache_dir())
-    folder = wanted
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        remedy = "set TORCHINDUCTOR_CACHE_DIR to a folder of yours"
-        return Check("cache", "warning", f"{folder} cannot be written", remedy)
-    return Check("cache", "ok", f"compiled code goes to {wanted}")
+    folder = _existing(wanted)
+    if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK):
+        return Check("cache", "ok", f"compiled code goes to {wanted}")
+    remedy = "set TORCHINDUCTOR_CACHE_DIR to a folder of yours"
+    return Check("cache", "warning", f"{folder} cannot be written", remedy)
 
 
 def check_threads(threads: int, *, cpus: int, quota: float | None) -> Check:
     """More threads than processors fight for them."""
     allowed = cpus if quota is None else min(cpus, quota)
+    most = max(1, int(allowed))
     found = f"{threads} threads by default, {allowed:g} processors allowed"
-    if threads > max(1, allowed):
-        most = max(1, int(allowed))
-        return Check("threads", "warning", found, f"export OMP_NUM_THREADS={most}")
-    return Check("threads", "ok", found)
+    remedy = f"export OMP_NUM_THREADS={most}"
+    return _verdict("threads", found, (threads > max(1, allowed), "warning", remedy))
 
 
 def check_extras() -> Check:
     """Which optional parts are installed."""
-    absent = [
-        extra
-        for extra, modules in EXTRAS.items()
-        if any(importlib.util.find_spec(name) is None for name in modules)
-    ]
-    present = [extra for extra in EXTRAS if extra not in absent]
-    found = f"installed: {', '.join(present) or 'none'}"
-    if absent:
-        found += f"; not installed: {', '.join(absent)}"
-        return Check("extras", "ok", found, f"if wanted: {PIP.format(','.join(absent))}")
-    return Check("extras", "ok", found)
+    absent = [extra for extra, modules in EXTRAS.items() if _absent(modules)]
+    found = f"installed: {', '.join(e for e in EXTRAS if e not in absent) or 'none'}"
+    if not absent:
+        return Check("extras", "ok", found)
+    found += f"; not installed: {', '.join(absent)}"
+    return Check("extras", "ok", found, f"if wanted: {PIP.format(','.join(absent))}")
 
 
 def cpu_quota(text: str) -> float | None:
@@ -261,35 +248,23 @@ def cpu_quota(text: str) -> float | None:
     return None if quota == "max" else int(quota) / int(period)
 
 
-def _memory_for(task: str) -> Check:
-    available = available_memory()
-    if available is None:
-        return Check("memory", "warning", "unknown on this system", "watch it during the first run")
-    try:
-        if has_pixels(task):
-            return check_frames(available, task)
-        env = make(task, seed=0)
-    except Exception:  # noqa: BLE001 - the check before has told of it
-        return check_memory(available, 67, 21, transitions=SACConfig.replay_capacity)
-    obs_dim, action_dim = env.observation_space.shape, env.action_space.shape
-    env.close()
-    sizes = (int(np.prod(obs_dim)), int(np.prod(action_dim)))
-    return check_memory(available, *sizes, transitions=SACConfig.replay_capacity)
-
-
 def _threads_here() -> Check:
-    quota = _guarded(lambda: cpu_quota(Path("/sys/fs/cgroup/cpu.max").read_text()))
+    quota = None
+    with suppress(OSError, ValueError, ZeroDivisionError):
+        quota = cpu_quota(Path("/sys/fs/cgroup/cpu.max").read_text())
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     given = os.environ.get("OMP_NUM_THREADS", "")
     threads = int(given) if given.isdigit() else (cpus or 1)
     return check_threads(threads, cpus=cpus or 1, quota=quota)
 
 
-def _guarded(read: Callable[[], float | None]) -> float | None:
-    try:
-        return read()
-    except (OSError, ValueError, ZeroDivisionError):
-        return None
+def _absent(modules: Sequence[str]) -> list[str]:
+    return [name for name in modules if importlib.util.find_spec(name) is None]
+
+
+def _existing(folder: Path) -> Path:
+    """Return the nearest folder above that is there."""
+    return next(one for one in (folder, *folder.parents) if one.exists())
 
 
 def _child(code: str, environment: dict[str, str], timeout: float) -> str:

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from lff.algos import Spaces
-from lff.cli.presets import pixel_sizes
 from lff.core import BadInputError, from_dict, to_dict
 from lff.data import NoAugmentation, RandomCrop, RandomTranslate
 from lff.envs import PAPER_PIXEL_TASKS, PixelView
@@ -25,7 +24,7 @@ from lff.nn import (
 )
 from lff.training import RunConfig
 from lff.training.networks import PixelNetName
-from lff.training.presets import SOURCES, preset
+from lff.training.presets import SOURCES, pixel_sizes, preset
 
 NAMES = ("paper-table", "authors-readme", "laptop")
 TASKS = (*PAPER_PIXEL_TASKS, "dmc-pixels/finger-spin", "dmc-pixels/cartpole-swingup")

@@ -9,8 +9,7 @@ from torch import nn
 from lff.algos import PPOConfig
 from lff.nn import MLPTrunk, NetConfig
 from lff.store import RunDir
-from lff.training.on_policy import OnPolicyLoop
-from lff.training.vectors import make_vector
+from lff.training.on_policy import OnPolicyLoop, make_vector
 from tests.envs.timed import GAMMA, WRONG, chain
 from tests.training.runs import run_config
 

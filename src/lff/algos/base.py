@@ -201,7 +201,7 @@ class OnPolicyAgent(Agent):
 
     @abstractmethod
     def scale_reward(
-        self, reward: NDArray[np.float64], ended: NDArray[np.bool_], valid: NDArray[np.bool_]
+        self, reward: NDArray[Any], ended: NDArray[Any], valid: NDArray[Any]
     ) -> NDArray[np.float32]:
         """Update the reward statistics; return the rewards that are learned from."""
 

@@ -182,13 +182,8 @@ class PPO(OnPolicyAgent):
         start = math.log(config.initial_std)
         self.log_std = torch.full((spaces.action,), start, device=self.device)
         self.lr_share = torch.ones(1, device=self.device)
-        both: dict[str, Any] = {
-            "lr": config.lr,
-            "device": self.device,
-            "generator": generator,
-            "eps": config.adam_eps,
-            "share": self.lr_share,
-        }
+        both: dict[str, Any] = {"device": self.device, "generator": generator, "lr": config.lr}
+        both |= {"eps": config.adam_eps, "share": self.lr_share}
         extra, spread = config.regularizers, {"log_std": self.log_std}
         self.actor = Trained(actor, extra, "actor", extra=spread, **both)
         self.critic = Trained(critic, extra, "critic", **both)
@@ -202,10 +197,7 @@ class PPO(OnPolicyAgent):
         return obs if self.norm is None else self.norm.normalize(obs)
 
     def scale_reward(
-        self,
-        reward: NDArray[np.float64],
-        ended: NDArray[np.bool_],
-        valid: NDArray[np.bool_] | None = None,
+        self, reward: NDArray[Any], ended: NDArray[Any], valid: NDArray[Any] | None = None
     ) -> NDArray[np.float32]:
         if self.reward_scale is None:
             return reward.astype(np.float32)
@@ -252,15 +244,10 @@ class PPO(OnPolicyAgent):
         config, unit = self.config, self.reward_unit
         with torch.inference_mode():
             value = self._values(rollout.obs)
-            advantage = advantages(
-                rollout.reward,
-                value,
-                self._next_values(rollout, value),
-                rollout.terminated,
-                rollout.truncated,
-                gamma=config.gamma,
-                gae_lambda=config.gae_lambda,
-            )
+            next_value = self._next_values(rollout, value)
+            ends = rollout.terminated, rollout.truncated
+            decay = {"gamma": config.gamma, "gae_lambda": config.gae_lambda}
+            advantage = advantages(rollout.reward, value, next_value, *ends, **decay)
             rows = rollout.valid.flatten().nonzero().squeeze(1)
             columns = (rollout.obs, rollout.action, value, advantage)
             obs, action, value, advantage = (

@@ -2,20 +2,25 @@
 
 import json
 from collections import Counter
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-import torch
 import tyro
 
 from lff.algos import ALGORITHMS, Spaces
 from lff.cli.output import Json, cell, print_table
 from lff.core.errors import BadInputError
 from lff.envs import PAPER_TASKS, shapes
-from lff.nn import Ensemble, Network, PixelMaps, num_parameters
-from lff.nn.matched import count
-from lff.nn.pixels import count_entrance
-from lff.training.networks import PixelNetName, PixelSizes
-from lff.training.presets import SOURCES, Preset, PresetName, algorithm_for, kind_of, preset
+from lff.nn import Ensemble, Network, num_parameters
+from lff.training.networks import PixelSizes
+from lff.training.presets import (
+    SOURCES,
+    Preset,
+    PresetName,
+    algorithm_for,
+    kind_of,
+    pixel_sizes,
+    preset,
+)
 
 Values = dict[str, Any]
 WANTED = {"list": 0, "show": 1, "diff": 2}
@@ -87,33 +92,6 @@ def net_sizes(chosen: Preset, spaces: Spaces) -> Values:
             values[f"{role} {name} hidden"] = [*hidden]
             values[f"{role} {name} parameters"] = num_parameters(network)
     return values
-
-
-def pixel_sizes(chosen: Preset, *, action_dim: int) -> dict[str, int]:
-    """Return exact numbers of parameters, by part.
-
-    entrance   front and first convolution: what a fair comparison keeps equal
-    encoder    front and all convolutions
-    actor, critics   projection, layer norm and network of the actor; of both critics
-    """
-    sizes = chosen.sizes
-    assert isinstance(sizes, PixelSizes)
-    channels = 3 * sizes.frame_stack
-    side = sizes.augment().out_size(sizes.size)
-    found: dict[str, int] = {}
-    for name in get_args(PixelNetName):
-        encoder = sizes.encoder(name)
-        with torch.device("meta"):
-            maps = PixelMaps(encoder, (channels, side, side))
-        found[f"{name} entrance"] = count_entrance(encoder, channels)
-        found[f"{name} encoder"] = num_parameters(maps)
-    width = sizes.feature_dim
-    projection = (maps.maps_width + 1) * width + 2 * width
-    algo: Any = chosen.config().algo
-    found["actor"] = projection + count(algo.actor, width, 2 * action_dim)
-    critics = algo.num_critics * count(algo.critic, width + action_dim, 1)
-    found["critics"] = projection + critics
-    return found
 
 
 def _over_tasks(columns: dict[str, Values]) -> Values:

@@ -15,7 +15,7 @@ from lff.cli.output import Force, Json, check_out, print_table, require_figures
 from lff.core.checks import check_even_size, check_positive, check_scale, check_size
 from lff.core.errors import BadInputError
 from lff.envs import has_pixels
-from lff.training.random_play import random_batch
+from lff.training.evaluate import random_batch
 
 GRID = (1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
 BANDS = {"1": (1, 1), "2": (2, 2), "3-4": (3, 4), "5-8": (5, 8), "9+": (9, None)}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int64, Num
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from lff.core.checks import check_size
@@ -131,15 +131,15 @@ class Replay(Memory):
         """Number of transitions ever added: here a row is a transition."""
         return self.rows
 
-    def begin(self, obs: NDArray[Any]) -> None:
+    def begin(self, obs: ArrayLike) -> None:
         """Do nothing: observations are stored whole."""
 
     def add(
         self,
-        obs: NDArray[Any],
-        action: NDArray[Any],
+        obs: ArrayLike,
+        action: ArrayLike,
         reward: float,
-        next_obs: NDArray[Any],
+        next_obs: ArrayLike,
         *,
         terminated: bool,
     ) -> None:

@@ -10,7 +10,7 @@ import importlib.util
 import inspect
 import math
 import pkgutil
-from contextlib import suppress
+from contextlib import closing, suppress
 from types import ModuleType
 from typing import Any
 
@@ -106,11 +106,8 @@ def shapes(task: str, view: PixelView | None = None) -> tuple[tuple[int, ...], i
     if found is not None:
         known: tuple[tuple[int, ...], int] = found(name, view)
         return known
-    env = make(task, seed=0, view=view)
-    try:
+    with closing(make(task, seed=0, view=view)) as env:
         return tuple(env.observation_space.shape), math.prod(env.action_space.shape)
-    finally:
-        env.close()
 
 
 def _family(family: str) -> ModuleType | None:

@@ -7,14 +7,16 @@ curve without the two simple policies says little.
 
 import math
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from lff.algos.base import Agent
-from lff.core.seeding import env_seed
-from lff.envs.base import Env
+from lff.core.seeding import env_seed, stream_seed
+from lff.envs import Env, make
 from lff.store import RunDir, write_json
 
 MakeEnv = Callable[[int], Env]
@@ -112,3 +114,19 @@ def _play_simple(env: Env, policy: str, seed: int) -> float:
         if terminated or truncated:
             break
     return total
+
+
+def random_batch(task: str, *, steps: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Return observations and the uniform random actions taken there: inputs before training."""
+    stream = torch.Generator().manual_seed(stream_seed(seed, "sigma"))
+    observations, actions = [], []
+    with closing(make(task, seed=env_seed(seed, "sigma"))) as env:
+        obs, _ = env.reset()
+        for _ in range(steps):
+            action = 2 * torch.rand(env.action_space.shape or (1,), generator=stream) - 1
+            observations.append(torch.as_tensor(obs).clone())
+            actions.append(action)
+            obs, _, terminated, truncated, _ = env.step(action.numpy())
+            if terminated or truncated:
+                obs, _ = env.reset()
+    return torch.stack(observations), torch.stack(actions)

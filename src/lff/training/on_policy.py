@@ -5,9 +5,11 @@ statistics, the rollout so far, the random streams, the environments and the cou
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+import gymnasium
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -15,8 +17,11 @@ from torch import Tensor
 
 from lff.algos.base import Minibatch, OnPolicyAgent, Spaces
 from lff.core.config import within
+from lff.core.errors import BadInputError
+from lff.core.seeding import env_seed
 from lff.data.rollout import Rollout
-from lff.envs.vector import Vector, VectorStep
+from lff.envs.processes import Subprocesses
+from lff.envs.vector import EnvSlot, FromGymnasium, InProcess, Vector, VectorStep
 from lff.native.policy import NativePolicy
 from lff.store import Checkpoint
 from lff.training.compile import compile_update
@@ -26,6 +31,33 @@ from lff.training.loop import Loop, Progress, Watch, clock, to_tensors
 
 if TYPE_CHECKING:
     from lff.training.run import RunConfig
+
+EnvFunction = Callable[[int], gymnasium.Env[Any, Any]]
+VectorFunction = Callable[[int], gymnasium.vector.VectorEnv[Any, Any, Any]]
+
+
+def make_vector(
+    config: "RunConfig",
+    make_env: MakeEnv,
+    *,
+    env_fn: EnvFunction | None = None,
+    vector_fn: VectorFunction | None = None,
+) -> Vector:
+    """Return the environments of a run: in this process, in others, or the user's own vector."""
+    seed, count, repeat = config.seed, config.num_envs, config.action_repeat
+    if vector_fn is not None:
+        vector = FromGymnasium(vector_fn(env_seed(seed, "train")), seed=seed)
+        if vector.num_envs != count or repeat != 1:
+            vector.close()
+            wanted = f"of {count} environments, without action repeat"
+            raise BadInputError("the vector", vector.num_envs, wanted, "set num_envs to its number")
+        return vector
+    if config.compute.envs == "inside":
+        return InProcess([EnvSlot(make_env, seed=seed, index=index) for index in range(count)])
+    if env_fn is not None:
+        remedy = 'name it: env="package.module:function"'
+        raise BadInputError("env_fn", env_fn, "left out with processes", remedy)
+    return Subprocesses(config.env, seed=seed, num_envs=count, action_repeat=repeat)
 
 
 @dataclass

@@ -12,7 +12,9 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+
+import torch
 
 from lff.algos.base import ALGORITHMS
 from lff.algos.entropy import LearnedAlpha
@@ -21,8 +23,8 @@ from lff.core.checks import check_choice, nearest
 from lff.core.config import tag_of
 from lff.core.errors import BadInputError
 from lff.envs import has_pixels
-from lff.nn import NetConfig
-from lff.training.networks import NetName, PixelSizes, Sizes
+from lff.nn import NetConfig, PixelMaps, count, count_entrance, num_parameters
+from lff.training.networks import NetName, PixelNetName, PixelSizes, Sizes
 from lff.training.run import RunConfig, Schedule
 
 PresetName = Literal["laptop", "paper-table", "paper-text", "authors-readme"]
@@ -168,6 +170,33 @@ def preset(name: PresetName, env: str, *, algo: str | type = "sac") -> Preset:
         schedule=schedule,
         actor=values.get("source_actor"),
     )
+
+
+def pixel_sizes(chosen: Preset, *, action_dim: int) -> dict[str, int]:
+    """Return exact numbers of parameters, by part.
+
+    entrance   front and first convolution: what a fair comparison keeps equal
+    encoder    front and all convolutions
+    actor, critics   projection, layer norm and network of the actor; of both critics
+    """
+    sizes = chosen.sizes
+    assert isinstance(sizes, PixelSizes)
+    channels = 3 * sizes.frame_stack
+    side = sizes.augment().out_size(sizes.size)
+    found: dict[str, int] = {}
+    for name in get_args(PixelNetName):
+        encoder = sizes.encoder(name)
+        with torch.device("meta"):
+            maps = PixelMaps(encoder, (channels, side, side))
+        found[f"{name} entrance"] = count_entrance(encoder, channels)
+        found[f"{name} encoder"] = num_parameters(maps)
+    width = sizes.feature_dim
+    projection = (maps.maps_width + 1) * width + 2 * width
+    algo: Any = chosen.config().algo
+    found["actor"] = projection + count(algo.actor, width, 2 * action_dim)
+    critics = algo.num_critics * count(algo.critic, width + action_dim, 1)
+    found["critics"] = projection + critics
+    return found
 
 
 def algorithm_for(cls: type, env: str) -> type:

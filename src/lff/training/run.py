@@ -4,7 +4,8 @@ import importlib.util
 import platform
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -16,7 +17,7 @@ import lff
 from lff.algos.base import ALGORITHMS, Algorithm, Spaces
 from lff.core.checks import Config, Count, Size, validate
 from lff.core.config import LATER, tag_of
-from lff.core.errors import BadInputError
+from lff.core.errors import BadInputError, missing_extra
 from lff.envs import Env, has_pixels, make
 from lff.envs.gym import Adapter
 from lff.envs.views import PixelView
@@ -27,8 +28,7 @@ from lff.store import RunDir
 from lff.training.compile import check_compiler, find_compiler
 from lff.training.loop import Loop, Watch
 from lff.training.off_policy import OffPolicyLoop
-from lff.training.on_policy import OnPolicyLoop
-from lff.training.vectors import EnvFunction, VectorFunction, make_vector
+from lff.training.on_policy import EnvFunction, OnPolicyLoop, VectorFunction, make_vector
 
 PACKAGES = ("torch", "numpy", "gymnasium", "mujoco", "dm-control", "safetensors")
 FEWEST_UPDATES = {"replay": 8_000, "rollout": 20_000}
@@ -112,9 +112,8 @@ class RunConfig(Config):
             raise BadInputError("view", self.view, "for a task with pixel observations", remedy)
         if has_pixels(self.env) and not hasattr(self.algo, "encoder"):
             remedy = "use lff train sac, or a task that observes a vector"
-            raise BadInputError(
-                "algo", tag_of(type(self.algo)), f"for images, as {self.env} has", remedy
-            )
+            tag, wanted = tag_of(type(self.algo)), f"for images, as {self.env} has"
+            raise BadInputError("algo", tag, wanted, remedy)
         if self.algo.learns_from == "replay" and self.num_envs != 1:
             remedy = "leave it out, or use an on-policy algorithm"
             raise BadInputError("num_envs", self.num_envs, "1 with a replay memory", remedy)
@@ -227,10 +226,15 @@ def make_loop(
     watch: Watch | None = None,
 ) -> Loop:
     """Return the loop of a run: environment, agent and memory are built, nothing is written."""
-    make_env = _env_maker(config, env_fn)
+
+    def make_env(seed: int) -> Env:
+        if env_fn is None:
+            return make(config.env, seed=seed, action_repeat=repeat, view=config.view)
+        return Adapter(env_fn(seed), config.env, seed=seed, action_repeat=repeat)
+
+    repeat = config.action_repeat
     if has_pixels(config.env) and importlib.util.find_spec("PIL") is None:
-        remedy = "pip install 'learned-fourier-features[dmc]'"
-        raise BadInputError("pillow", None, "installed, for the contact sheet", remedy)
+        raise missing_extra("pillow", "dmc", "the contact sheet")
     if config.algo.learns_from == "rollout":
         envs = make_vector(config, make_env, env_fn=env_fn, vector_fn=vector_fn)
         return OnPolicyLoop(config, make_env, envs, watch=watch)
@@ -238,17 +242,6 @@ def make_loop(
         remedy = "leave it out; an algorithm with a replay memory acts in one environment"
         raise BadInputError("vector_fn", vector_fn, "given for on-policy algorithms only", remedy)
     return OffPolicyLoop(config, make_env, watch=watch)
-
-
-def _env_maker(config: RunConfig, env_fn: EnvFunction | None) -> Callable[[int], Env]:
-    repeat = config.action_repeat
-
-    def make_env(seed: int) -> Env:
-        if env_fn is None:
-            return make(config.env, seed=seed, action_repeat=repeat, view=config.view)
-        return Adapter(env_fn(seed), config.env, seed=seed, action_repeat=repeat)
-
-    return make_env
 
 
 def set_torch(threads: int) -> None:
@@ -267,8 +260,6 @@ def versions() -> dict[str, str]:
     """Return the versions that a result depends on."""
     found = {"python": platform.python_version(), "lff": lff.__version__}
     for name in PACKAGES:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return found

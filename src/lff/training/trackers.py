@@ -21,10 +21,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from lff.core.errors import BadInputError
+from lff.core.errors import missing_extra
 from lff.store import RunDir, kept_metas, read_json, read_rows, write_bytes, write_json
 from lff.store.atomic import sync_folder
 from lff.store.metrics import STEP
@@ -58,12 +59,8 @@ class Trackers:
 
     def build(self) -> list[Tracker]:
         """Return the trackers; the error for a missing package has the line that installs it."""
-        found: list[Tracker] = []
-        if self.tensorboard:
-            found.append(TensorBoard())
-        if self.wandb is not None:
-            found.append(Wandb(self.wandb))
-        return found
+        board: list[Tracker] = [TensorBoard()] if self.tensorboard else []
+        return board if self.wandb is None else [*board, Wandb(self.wandb)]
 
     @classmethod
     def of(cls, run: RunDir) -> "Trackers":
@@ -117,8 +114,7 @@ def committed_rows(run: RunDir) -> list[Row]:
     newest = next(kept_metas(run.path), None)
     if newest is None:
         return []
-    wanted: int = newest[STORE]["metrics"]["rows"]
-    return [row for row, _ in zip(read_rows(run.metrics_file), range(wanted), strict=False)]
+    return [*islice(read_rows(run.metrics_file), newest[STORE]["metrics"]["rows"])]
 
 
 def scalars(row: Row) -> dict[str, float]:
@@ -138,13 +134,14 @@ class TensorBoard:
             from tensorboard.compat.proto.event_pb2 import Event
             from tensorboard.summary.writer.record_writer import RecordWriter
         except ImportError:
-            raise _missing("tensorboard") from None
+            raise missing_extra("tensorboard", "tensorboard", "--tensorboard") from None
         self._event, self._writer = Event, RecordWriter
 
     def sync(self, run: RunDir) -> None:
         folder, rows = run.path / "tensorboard", committed_rows(run)
         folder.mkdir(exist_ok=True)
-        first = max((_last_row(path) for path in folder.glob(f"{EVENTS}*")), default=0)
+        ends = [int(path.name.rpartition("-")[2]) for path in folder.glob(f"{EVENTS}*")]
+        first = max(ends, default=0)
         if first >= len(rows):
             return
         staged = run.path / ".tensorboard.new"  # TensorBoard would open it if it stood there
@@ -170,8 +167,7 @@ class TensorBoard:
 EVENTS = "events.out.tfevents."
 
 
-def _last_row(path: Path) -> int:
-    return int(path.name.rpartition("-")[2])
+QUIET = {"console": "off", "disable_code": True, "disable_git": True, "silent": True}
 
 
 class Wandb:
@@ -185,7 +181,7 @@ class Wandb:
         try:
             import wandb
         except ImportError:
-            raise _missing("wandb") from None
+            raise missing_extra("wandb", "wandb", "--wandb") from None
         self._project = project
         self._wandb: Any = wandb
         self._run: Any = None
@@ -195,8 +191,7 @@ class Wandb:
         rows = committed_rows(run)
         if self._run is None:
             self._open(run)
-        for number in range(self._sent, len(rows)):
-            row = rows[number]
+        for number, row in enumerate(rows[self._sent :], self._sent):
             self._run.log({STEP: row[STEP], **scalars(row)}, step=number)
         self._sent = max(self._sent, len(rows))
 
@@ -219,9 +214,7 @@ class Wandb:
             config=run.config,
             mode=mode,
             resume=None if offline else "allow",
-            settings=self._wandb.Settings(
-                console="off", disable_code=True, disable_git=True, silent=True
-            ),
+            settings=self._wandb.Settings(**QUIET),
         )
         self._run.define_metric(STEP)
         self._run.define_metric("*", step_metric=STEP)
@@ -240,12 +233,3 @@ def _identity(run: RunDir) -> str:
         stored = secrets.token_hex(6)
         write_json(file, {"id": stored})
     return str(stored)
-
-
-def _missing(extra: str) -> BadInputError:
-    return BadInputError(
-        extra,
-        "no such module",
-        f"installed for --{extra}",
-        f"pip install 'learned-fourier-features[{extra}]'",
-    )

@@ -13,7 +13,7 @@ from lff.core.errors import NonFiniteError
 from lff.launch.job import DIVERGED, JobRow, Report
 from lff.store import RunDir, read_rows
 from lff.training import Loop, RunConfig, train
-from lff.training.random_play import random_batch
+from lff.training.evaluate import random_batch
 
 ADVICE_STEPS = 1_000
 """Steps of the random policy that the advice on σ is based on."""

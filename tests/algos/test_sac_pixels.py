@@ -6,7 +6,6 @@ import math
 import pytest
 import torch
 
-from lff import audit
 from lff.algos import PixelSACConfig, PolyakTarget, SACConfig, Spaces
 from lff.algos.base import Exploration
 from lff.algos.entropy import split_head, squash
@@ -38,7 +37,6 @@ from tests.algos.pixel_agents import (
     make_pixel_agent,
     snapshot,
 )
-from tests.auditing.agents import problems
 
 FIXED = Fourier2d(fourier_dim=6, sigma=0.1, trainable=False)
 BASIS = "critic/encoder.front.B"
@@ -112,10 +110,8 @@ def test_the_step_of_the_actor_touches_nothing_but_actor_and_temperature():
     for i in range(4):
         batch, noise = draw_images(i), both.draw(g, SIZE)
         noise = noise._replace(next_action=torch.zeros_like(noise.next_action))
-        for (
-            name,
-            value,
-        ) in alone.actor.parameters.items():  # the bootstrap asks the actor: keep it equal
+        # the bootstrap asks the actor: keep it equal
+        for name, value in alone.actor.parameters.items():
             value.copy_(both.actor.parameters[name])
         alone.alpha.log_alpha.copy_(both.alpha.log_alpha)
         both.update(batch, noise, actor=True)
@@ -339,9 +335,8 @@ def test_functional_regularization_holds_the_critics_to_their_lagging_copy():
     metrics = agent.update(batch, noise)
     torch.testing.assert_close(metrics["train/penalty"], expected)
     assert expected.item() > 0
-    for name, value in (
-        agent.critic.parameters | agent.critic.vectors
-    ).items():  # the second update copies, encoder and all
+    # the second update copies, encoder and all
+    for name, value in (agent.critic.parameters | agent.critic.vectors).items():
         assert torch.equal(agent.target[name], value), name
 
 
@@ -369,33 +364,6 @@ def test_state_goes_round(front):
     for name, value in agent.state().items():
         assert torch.equal(other.state()[name], value), name
     assert torch.equal(agent.act(draw_raw()), other.act(draw_raw()))
-
-
-def test_the_audit_sees_one_basis_its_copy_and_who_trains_it():
-    agent = make_pixel_agent(front=Fourier2d(fourier_dim=256, sigma=0.1))
-    report = audit(agent, show=False)
-    assert report.ok, str(report)
-    names = [layer.name for layer in report.layers]
-    assert names == ["critic.encoder.front", "critic_target.encoder.front"]
-    assert [layer.is_target for layer in report.layers] == [False, True]
-    assert report.layers[0].in_optimizers == 1
-    advance(agent, 3)
-    assert audit(agent, show=False).layers[0].steps == 3
-
-
-def test_the_audit_of_a_fixed_basis_and_of_damage():
-    wide = {"fourier_dim": 256, "sigma": 0.1}
-    fixed = make_pixel_agent(front=Fourier2d(**wide, trainable=False))
-    advance(fixed, 2)
-    report = audit(fixed, show=False)
-    assert report.ok, str(report)
-    assert [layer.trainable for layer in report.layers] == [False, False]
-    agent = make_pixel_agent(front=Fourier2d(**wide))
-    agent.critic.adam.parameters["encoder.front.B"] = (
-        agent.critic.network.encoder.front.B.detach().clone()
-    )
-    assert ("optimizer", "critic.encoder.front") in problems(audit(agent, show=False))
-    assert audit(make_pixel_agent(front=NoFront()), show=False).layers == ()
 
 
 def test_images_and_encoder_belong_together():

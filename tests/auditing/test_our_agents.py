@@ -6,8 +6,9 @@ import torch
 from lff import audit
 from lff.algos import NoTarget, PolyakTarget, SACConfig, Spaces
 from lff.data import Batch
-from lff.nn import ConstantControl, Fourier, MLPTrunk, NetConfig
+from lff.nn import ConstantControl, Fourier, Fourier2d, MLPTrunk, NetConfig, NoFront
 from lff.optim import Adam, Rule
+from tests.algos.pixel_agents import advance, make_pixel_agent
 from tests.auditing.agents import problems
 
 NET = NetConfig(Fourier(fourier_dim=128, sigma=0.01), MLPTrunk((16,)))
@@ -112,3 +113,30 @@ def test_damage_is_found(damage, rng):
         made.state()["target/stacked.front.B"].normal_(generator=rng)
         found = problems(audit(made, show=False))
         assert found == [("spread", f"critic_target.stacked.front[{i}]") for i in (0, 1)]
+
+
+def test_the_audit_sees_one_basis_its_copy_and_who_trains_it():
+    agent = make_pixel_agent(front=Fourier2d(fourier_dim=256, sigma=0.1))
+    report = audit(agent, show=False)
+    assert report.ok, str(report)
+    names = [layer.name for layer in report.layers]
+    assert names == ["critic.encoder.front", "critic_target.encoder.front"]
+    assert [layer.is_target for layer in report.layers] == [False, True]
+    assert report.layers[0].in_optimizers == 1
+    advance(agent, 3)
+    assert audit(agent, show=False).layers[0].steps == 3
+
+
+def test_the_audit_of_a_fixed_basis_and_of_damage():
+    wide = {"fourier_dim": 256, "sigma": 0.1}
+    fixed = make_pixel_agent(front=Fourier2d(**wide, trainable=False))
+    advance(fixed, 2)
+    report = audit(fixed, show=False)
+    assert report.ok, str(report)
+    assert [layer.trainable for layer in report.layers] == [False, False]
+    agent = make_pixel_agent(front=Fourier2d(**wide))
+    agent.critic.adam.parameters["encoder.front.B"] = (
+        agent.critic.network.encoder.front.B.detach().clone()
+    )
+    assert ("optimizer", "critic.encoder.front") in problems(audit(agent, show=False))
+    assert audit(make_pixel_agent(front=NoFront()), show=False).layers == ()

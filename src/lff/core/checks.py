@@ -143,6 +143,8 @@ def checked(hint: Any, name: str, value: Any) -> Any:
         return _checked_union(args, name, value)
     if hint in CONVERT:
         return CONVERT[hint](name, value)
+    if hint in EXACT and not isinstance(value, hint):
+        raise BadTypeError(name, value, EXACT[hint], f"pass a {hint.__name__}")
     if is_config(hint) and not isinstance(value, hint):
         raise BadTypeError(name, value, f"of type {hint.__name__}", "pass an instance")
     return value
@@ -245,27 +247,9 @@ def check_integer(name: str, value: object) -> int:
         raise BadTypeError(name, value, "an integer", "pass an int") from None
 
 
-def check_flag(name: str, value: object) -> bool:
-    """Return ``value`` if it is True or False, or raise (``trainable="no"`` is refused)."""
-    if not isinstance(value, bool):
-        raise BadTypeError(name, value, "True or False", "pass a bool")
-    return value
-
-
-def check_text(name: str, value: object) -> str:
-    """Return ``value`` if it is a string, or raise."""
-    if not isinstance(value, str):
-        raise BadTypeError(name, value, "a string", "pass a str")
-    return value
-
-
-CONVERT: dict[Any, Any] = {
-    int: check_integer,
-    float: check_number,
-    bool: check_flag,
-    str: check_text,
-}
-"""Functions that check the plain types of fields."""
+CONVERT: dict[Any, Any] = {int: check_integer, float: check_number}
+EXACT: dict[Any, str] = {bool: "True or False", str: "a string"}
+"""Plain types of fields: converted by a function, or taken only as they are."""
 
 
 def nearest(value: object, choices: Sequence[str]) -> str:

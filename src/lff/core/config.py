@@ -185,22 +185,16 @@ def _encode(value: Any, hint: Any) -> Any:
         return [_encode(item, inner) for item in value]
     if value is None or isinstance(value, bool | str):
         return value
-    if isinstance(value, int) and not _wants_float(hint):
+    members = _members(hint)
+    if isinstance(value, int) and (int in members or float not in members):
         return value
     # sigma=1 and sigma=1.0 are the same config and must have the same digest
     return check_number("a config value", value)
 
 
-def _wants_float(hint: Any) -> bool:
-    members = _members(hint)
-    return float in members and int not in members
-
-
 def _item_hint(hint: Any) -> Any:
-    for member in _members(hint):
-        if typing.get_origin(member) is tuple:
-            return typing.get_args(member)[0]
-    return Any
+    tuples = [member for member in _members(hint) if typing.get_origin(member) is tuple]
+    return typing.get_args(tuples[0])[0] if tuples else Any
 
 
 def _members(hint: Any) -> tuple[Any, ...]:
@@ -235,11 +229,7 @@ def _decode(data: Any, hint: Any, path: str, trust: Collection[str]) -> Any:
 
 
 def _find_class(
-    tag: Any,
-    classes: dict[str, Any],
-    registries: list[Registry],
-    path: str,
-    trust: Collection[str],
+    tag: Any, classes: dict[str, Any], registries: list[Registry], path: str, trust: Collection[str]
 ) -> Any:
     if tag in classes:
         return classes[tag]

@@ -3,11 +3,11 @@ whether |Q| has passed what rewards can give.
 """
 
 import math
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from lff.algos.base import Agent, Probe
 from lff.nn import BasisLayer, activations, dormant_share, effective_rank
@@ -26,9 +26,9 @@ def network_metrics(probes: Iterable[Probe]) -> dict[str, Metric]:
     """Return metrics of networks on the inputs they are given: B, phases, features and units."""
     metrics: dict[str, Metric] = {}
     for role, network, inputs in probes:
-        for layer in _bases(network):
-            x = inputs[0] if len(inputs) == 1 else torch.cat(inputs, dim=-1)
-            metrics |= _basis_metrics(role, layer, x)
+        for layer in network.modules():
+            if isinstance(layer, BasisLayer):
+                metrics |= _basis_metrics(role, layer, torch.cat(inputs, dim=-1))
         hidden = activations(network, *inputs)
         if hidden is not None:
             finite = bool(hidden.features.isfinite().all())
@@ -65,19 +65,17 @@ def first_bad_tensor(agent: Agent) -> str | None:
 
     The moments of Adam come before the weights they move: theirs is the gradient.
     """
-    for name, value in agent.state().items():
-        if value.is_floating_point() and not bool(value.isfinite().all()):
-            return name
-    return None
+    floats = ((name, x) for name, x in agent.state().items() if x.is_floating_point())
+    return next((name for name, x in floats if not bool(x.isfinite().all())), None)
 
 
+@dataclass
 class DivergenceWatch:
     """Reports, once, that |Q| passes what rewards can give (:meth:`Agent.value_limit`)."""
 
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        self.largest_reward = 0.0
-        self.seen_at: int | None = None
+    agent: Agent
+    largest_reward: float = 0.0
+    seen_at: int | None = None
 
     def reward(self, value: float) -> None:
         """Record a reward."""
@@ -104,18 +102,3 @@ class DivergenceWatch:
             "fast one, a learning rate too high, the scale of rewards or observations, a network "
             "that extrapolates. Try LFF, --with layer-norm, or a slower target."
         )
-
-    def state(self) -> dict[str, Any]:
-        """Return what a checkpoint must hold."""
-        return {"largest_reward": self.largest_reward, "seen_at": self.seen_at}
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Continue from a checkpoint."""
-        self.largest_reward = float(state["largest_reward"])
-        self.seen_at = state["seen_at"]
-
-
-def _bases(network: nn.Module) -> Iterator[BasisLayer]:
-    for layer in network.modules():
-        if isinstance(layer, BasisLayer):
-            yield layer

@@ -183,7 +183,9 @@ class OffPolicyLoop(Loop):
         tensors: dict[str, Tensor | np.ndarray] = {"obs": self._obs}
         if self.env.can_save_state:
             tensors |= {f"env/{name}": value for name, value in self.env.get_state().items()}
-        return tensors, {"divergence": self.divergence.state()}
+        watch = self.divergence
+        seen = {"largest_reward": watch.largest_reward, "seen_at": watch.seen_at}
+        return tensors, {"divergence": seen}
 
     def _saved(self) -> None:
         """Drop segments that no checkpoint refers to any more."""
@@ -199,7 +201,7 @@ class OffPolicyLoop(Loop):
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         arrays, progress = checkpoint.arrays, self.progress
-        self.divergence.load_state(checkpoint.meta["divergence"])
+        self.divergence = DivergenceWatch(self.agent, **checkpoint.meta["divergence"])
         refs = [SegmentRef.from_json(ref) for ref in progress.segments]
         stored, total = sum(ref.count for ref in refs), progress.stored
         self.memory.restore_parts(self.run.segments.each(refs), stored=stored, total=total)

@@ -83,12 +83,7 @@ class OnPolicyLoop(Loop):
     progress: OnPolicyProgress
 
     def __init__(
-        self,
-        config: "RunConfig",
-        make_env: MakeEnv,
-        envs: Vector,
-        *,
-        watch: Watch | None = None,
+        self, config: "RunConfig", make_env: MakeEnv, envs: Vector, *, watch: Watch | None = None
     ) -> None:
         super().__init__(config, make_env, streams=("exploration", "update"), watch=watch)
         self.algo = cast(Any, config.algo)

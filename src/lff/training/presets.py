@@ -23,7 +23,7 @@ from lff.core.checks import check_choice, nearest
 from lff.core.config import tag_of
 from lff.core.errors import BadInputError
 from lff.envs import has_pixels
-from lff.nn import NetConfig, PixelMaps, count, count_entrance, num_parameters
+from lff.nn import PixelMaps, count, count_entrance, num_parameters
 from lff.training.networks import NetName, PixelNetName, PixelSizes, Sizes
 from lff.training.run import RunConfig, Schedule
 
@@ -125,26 +125,19 @@ class Preset:
                     remedy = "drop it: actor and critics share one encoder"
                     raise BadInputError(f"{name} net", value, f"left out for {self.env}", remedy)
             behind = self.sizes.behind()
-            parts: dict[str, Any] = {
-                "actor": behind,
-                "critic": behind,
-                "encoder": self.sizes.encoder(net),
-            }
-            parts["augmentation"] = self.sizes.augment()
+            parts: dict[str, Any] = {"actor": behind, "critic": behind}
+            parts |= {"encoder": self.sizes.encoder(net), "augmentation": self.sizes.augment()}
             run = {"view": self.sizes.view, **self.run}
         else:
             names = {"actor": actor or self.actor or net, "critic": critic or net}
-            sigmas = {"actor": actor_sigma, "critic": critic_sigma}
-            parts = {role: self._net(names[role], sigmas[role]) for role in names}
+            given = {"actor": actor_sigma, "critic": critic_sigma}
+            sigmas = {r: self.sizes.sigma if s is None else s for r, s in given.items()}
+            both = {r: dataclasses.replace(self.sizes, sigma=s) for r, s in sigmas.items()}
+            parts = {role: both[role].net(name) for role, name in names.items()}
             run = dict(self.run)
         return RunConfig(
             env=self.env, algo=self.algo(**parts, **self.fields), schedule=self.schedule, **run
         )
-
-    def _net(self, name: str, sigma: float | None) -> NetConfig:
-        assert isinstance(self.sizes, Sizes)
-        sizes = self.sizes if sigma is None else dataclasses.replace(self.sizes, sigma=sigma)
-        return sizes.net(name)
 
 
 def preset(name: PresetName, env: str, *, algo: str | type = "sac") -> Preset:

@@ -200,7 +200,7 @@ def test_the_watch_warns_once_when_q_passes_what_rewards_can_give():
     text = watch.explain(torch.tensor([[1.0, -3.0], [21.0, -32.5]]))
     assert "at step 2,001: critic 2 of 2 says 32.5" in text
     assert not watch.passed(1e9, 3000)
-    assert watch.state() == {"largest_reward": 2.0, "seen_at": 2001}
+    assert (watch.largest_reward, watch.seen_at) == (2.0, 2001)
 
 
 def test_what_is_said_of_the_networks_by_hand(unchecked):

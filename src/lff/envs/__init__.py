@@ -82,7 +82,7 @@ def make(
             listed = ", ".join(f"{name}/..." for name in known)
             raise BadInputError("task", task, f"one of {listed}", nearest(family, known))
     elif ":" in family:
-        module, name = importlib.import_module("lff.envs.user"), task
+        module, name = importlib.import_module("lff.envs.gym"), task
     else:
         remedy = "write dmc/cheetah-run, gym/HalfCheetah-v5 or package.module:make_env"
         raise BadInputError("task", task, "a family and a name", remedy)
@@ -92,7 +92,7 @@ def make(
     elif view is not None:
         remedy = "leave view out, or use dmc-pixels/..."
         raise BadInputError("view", view, f"None for {task}, which observes no images", remedy)
-    env: Env = module.make(name, **options)
+    env: Env = (module.make_own if ":" in family else module.make)(name, **options)
     return env
 
 

@@ -1,4 +1,4 @@
-"""Gymnasium's environments with continuous actions, ``gym/<id>``: MuJoCo v5 and any other.
+"""Gymnasium's environments with continuous actions, ``gym/<id>``, and those of your own.
 
     >>> env = make("HalfCheetah-v5", seed=0)
     >>> obs, _ = env.reset()
@@ -10,8 +10,10 @@ what it is, so ``can_save_state`` is False unless they have ``get_state`` and ``
 """
 
 import atexit
+import importlib
+import inspect
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -21,8 +23,9 @@ from gymnasium import spaces
 from gymnasium.wrappers import OrderEnforcing, TimeLimit
 from numpy.typing import NDArray
 
+from lff.core.checks import nearest
 from lff.core.config import within
-from lff.core.errors import BadInputError, missing_extra
+from lff.core.errors import BadInputError, BadTypeError, missing_extra
 from lff.envs import base, rendering, states
 from lff.envs.base import OLD_ATTRIBUTE, Obs, State, check_keys, check_seed, check_spaces
 
@@ -47,6 +50,42 @@ def make(task: str, *, seed: int, action_repeat: int = 1, render: bool = False) 
         remedy = " ".join(str(error).split())
         raise BadInputError("task", f"gym/{task}", "installed", remedy) from error
     return Adapter(env, f"gym/{task}", seed=seed, action_repeat=action_repeat)
+
+
+def make_own(task: str, *, seed: int, action_repeat: int = 1, render: bool = False) -> "Adapter":
+    """Return what ``package.module:function``, called with ``seed``, makes, adapted likewise."""
+    seed = check_seed(seed)
+    function = _function(task)
+    try:
+        inspect.signature(function).bind(seed=seed)
+    except TypeError:
+        raise BadInputError("task", task, "a function that takes seed=", "add seed") from None
+    except ValueError:
+        pass  # a callable without a signature: let it try
+    env = function(seed=seed)
+    if not isinstance(env, gymnasium.Env):
+        raise BadTypeError(f"what {task} returns", env, "a gymnasium.Env", "return one")
+    if render and env.render_mode != "rgb_array":
+        remedy = 'let the function set render_mode = "rgb_array"'
+        raise BadInputError(f"the render_mode of {task}", env.render_mode, "rgb_array", remedy)
+    return Adapter(env, task, seed=seed, action_repeat=action_repeat)
+
+
+def _function(task: str) -> Callable[..., Any]:
+    path, _, name = task.partition(":")
+    try:
+        module = importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{path}.".startswith(f"{error.name}."):
+            raise  # a module that the function's module needs: its own error says more
+        remedy = "start in its directory or install it"
+        raise BadInputError("task", task, "package.module:function", remedy) from error
+    function = getattr(module, name, None)
+    if not callable(function):
+        names = [n for n in dir(module) if not n.startswith("_") and callable(getattr(module, n))]
+        remedy = nearest(name, names or ["package.module:make_env"])
+        raise BadInputError("task", task, f"a function in {path}", remedy)
+    return function  # type: ignore[no-any-return]
 
 
 class Adapter(base.Env):

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from lff.algos.base import Agent
 from lff.core.config import within
-from lff.core.errors import BadTypeError, InterruptedRunError, NonFiniteError
+from lff.core.errors import InterruptedRunError, NonFiniteError
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs.base import Env, Reusable
 from lff.native.build import Origin
@@ -214,7 +214,9 @@ class Loop(ABC):
         tensors |= {f"stream/{name}": g.get_state() for name, g in self.streams.items()}
         counters = {"counters": dict(vars(self.progress)), "last": self.last}
         spaces = {"spaces": {"obs": [*self.agent.spaces.obs], "action": self.agent.spaces.action}}
-        arrays = to_arrays(tensors)
+        arrays = {
+            n: x.numpy(force=True) if isinstance(x, Tensor) else x for n, x in tensors.items()
+        }
         self.run.save(self.progress.env_step, arrays, spaces | counters | meta, final=final)
         self._saved()
         self.watch(self, "saved")
@@ -293,23 +295,6 @@ def catch_signals(interrupt: Callable[[], None], step: Callable[[], int]) -> Ite
             signal.signal(number, handler)
 
 
-def to_arrays(values: Mapping[str, Tensor | np.ndarray]) -> dict[str, np.ndarray]:
-    """Return tensors as arrays, from any device; arrays stay as they are."""
-    return {name: _array(name, value) for name, value in values.items()}
-
-
 def to_tensors(arrays: Mapping[str, np.ndarray], prefix: str = "") -> dict[str, Tensor]:
     """Return the arrays whose names begin with ``prefix`` as tensors, without it."""
     return {name: torch.from_numpy(array) for name, array in within(arrays, prefix).items()}
-
-
-def _array(name: str, value: Tensor | np.ndarray) -> np.ndarray:
-    if not isinstance(value, Tensor):
-        return value
-    try:
-        array: np.ndarray = value.numpy(force=True)
-    except TypeError:
-        kind = f"{value.dtype} ({value.layout})"
-        constraint = "dense, of a dtype that numpy has"
-        raise BadTypeError(name, kind, constraint, "convert it, say with .to()") from None
-    return array

@@ -34,7 +34,7 @@ class Moments:
         self.tensors = {name: torch.from_numpy(value) for name, value in vars(self).items()}
 
     def observe(self, rows: Array) -> None:
-        """Take note of rows, shape (row, width)."""
+        """Update the statistics with rows, shape (row, width)."""
         here = len(rows)
         if not here:
             return
@@ -76,13 +76,13 @@ class RewardScale:
 
     @property
     def unit(self) -> float:
-        """What a scaled reward of 1 is in the environment's own units."""
+        """A scaled reward of 1 in the environment's own units."""
         return 1.0 / float(self.moments.scale[0])
 
     def __call__(
         self, reward: Array, ended: Array, valid: Array | None = None
     ) -> NDArray[np.float32]:
-        """Take note of one reward from each environment (each valid one); return them scaled."""
+        """Update by one reward of each environment (each valid one); return them scaled."""
         self.sums *= self.gamma
         self.sums += reward
         sums = self.sums if valid is None or valid.all() else self.sums[valid]

@@ -1,4 +1,4 @@
-"""What algorithms with a replay memory share: fields, networks, and sources of the bootstrap."""
+"""Fields, networks and sources of the bootstrap that algorithms with a replay memory share."""
 
 import copy
 from collections.abc import Mapping

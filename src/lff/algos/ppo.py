@@ -19,7 +19,7 @@ Implementation details:
    since it began.
 6. Hidden layers with orthogonal weights have gain √2, the output layers gains of their own.
 7. Which rows make up a minibatch, and dropout masks, are drawn outside; :meth:`PPO.update` changes
-   its tensors in place, has no branches on data, and is one graph for the compiler.
+   its tensors in place, does not branch on data, and is one graph for the compiler.
 8. Regularizers are those of SAC, but the two that need a bootstrap's lagging critic or fitted
    Q-iteration.
 """
@@ -205,7 +205,7 @@ class PPO(OnPolicyAgent):
 
     @property
     def reward_unit(self) -> float:
-        """What a reward of 1, as it is learned from, is in the environment's own units."""
+        """A reward of 1, as it is learned from, in the environment's own units."""
         return 1.0 if self.reward_scale is None else self.reward_scale.unit
 
     def act(
@@ -237,10 +237,7 @@ class PPO(OnPolicyAgent):
         return [Probe(role, network, (batch,)) for role, network in self.networks.items()]
 
     def prepare(self, rollout: Rollout) -> tuple[Sample, dict[str, Float[Tensor, ""]]]:
-        """Return a complete rollout as rows for the updates, and what can be said of V on it.
-
-        What is said of V is in the environment's own units.
-        """
+        """Return a complete rollout as rows for the updates, and metrics of V, in task units."""
         config, unit = self.config, self.reward_unit
         with torch.inference_mode():
             value = self._values(rollout.obs)

@@ -1,6 +1,6 @@
 """Steps of some environments in lockstep, kept until they have been learned from.
 
-Rows are ``(time, env)``.  A step that was no action (an environment that only reset itself, under
+Rows are ``(time, env)``.  A step without an action (an environment that only reset itself, under
 Gymnasium's next-step mode) is not ``valid``.
 """
 
@@ -22,8 +22,8 @@ class Rollout:
     """Actions as they were drawn, before the environment clips them."""
     reward: Float[Tensor, "time env"]
     next_obs: Float[Tensor, "time env obs"]
-    """What a step led to, as the networks see it; kept where an episode was cut short, and at the
-    last step: elsewhere it is the observation of the row below."""
+    """Observation that a step led to, as the networks are given it; kept where an episode was cut
+    short, and at the last step: elsewhere it is the observation of the row below."""
     terminated: Bool[Tensor, "time env"]
     truncated: Bool[Tensor, "time env"]
     valid: Bool[Tensor, "time env"]

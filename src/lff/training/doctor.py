@@ -52,16 +52,16 @@ assert torch.allclose(f(x), (x.sin() + 1).sum())
 
 @dataclass(frozen=True)
 class Check:
-    """What one trial found."""
+    """Result of one trial."""
 
     name: str
-    """What was tried."""
+    """Subject of the trial."""
     status: Status
     """``failed`` only for what every run needs."""
     found: str
-    """What is here."""
+    """Versions, sizes or the error that were found."""
     remedy: str = ""
-    """What to do, unless all is well."""
+    """How to fix it, unless all is well."""
 
 
 def examine(*, directory: Path, env: str, full: bool = False) -> list[Check]:
@@ -89,7 +89,7 @@ def check_python() -> Check:
 
 
 def check_packages() -> Check:
-    """What every run needs."""
+    """Packages that every run needs."""
     missing = _absent(CORE)
     found = f"no {', '.join(missing)}" if missing else f"{len(CORE)} core packages"
     return _verdict("packages", found, (bool(missing), "failed", PIP.replace("[{}]", "")))

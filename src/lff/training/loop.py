@@ -1,6 +1,6 @@
 """The frame of every training loop: when to log, evaluate, save and stop, and the errors.
 
-A loop takes steps; how it learns from them is the subclass's affair.  Resume is bit for bit: a
+A loop takes steps; a subclass says how it learns from them.  Resume is bit for bit: a
 checkpoint holds everything that the next step depends on.
 """
 

@@ -122,7 +122,7 @@ class PixelSizes:
 
     @property
     def view(self) -> PixelView:
-        """What the environment draws."""
+        """Size, frames and camera of the observations."""
         return PixelView(
             size=self.size,
             frame_stack=self.frame_stack,

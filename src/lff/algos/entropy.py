@@ -73,13 +73,12 @@ class Temperature:
     def __init__(
         self, config: LearnedAlpha | FixedAlpha, action_dim: int, *, device: torch.device
     ) -> None:
-        learned = isinstance(config, LearnedAlpha)
-        self.learned, self.target_entropy = learned, -float(action_dim)
-        start = config.initial if isinstance(config, LearnedAlpha) else config.value
+        self.learned, self.target_entropy = isinstance(config, LearnedAlpha), -float(action_dim)
+        if isinstance(config, LearnedAlpha):
+            start, rule = config.initial, Rule(config.lr, beta1=config.beta1)
+        else:
+            start, rule = config.value, Rule(0.0)
         self.log_alpha = torch.tensor(math.log(start), device=device)
-        rule = (
-            Rule(config.lr, beta1=config.beta1) if isinstance(config, LearnedAlpha) else Rule(0.0)
-        )
         self.adam = Adam({"log_alpha": self.log_alpha}, {"log_alpha": rule})
 
     def step(self, alpha: Float[Tensor, ""], log_prob: Float[Tensor, " batch"]) -> None:

@@ -84,10 +84,8 @@ class ControlSuite(base.Env):
         environment._reset_next_step = True
         self._cameras: dict[str, rendering.Camera] = {}
         self.render_mode = "rgb_array" if render else None
-        self.metadata = {
-            "render_modes": ["rgb_array"],
-            "render_fps": round(1 / environment.control_timestep()),
-        }
+        rate = round(1 / environment.control_timestep())
+        self.metadata = {"render_modes": ["rgb_array"], "render_fps": rate}
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -92,7 +92,12 @@ class Camera:
         model.vis.global_.offwidth = max(model.vis.global_.offwidth, width)
         model.vis.global_.offheight = max(model.vis.global_.offheight, height)
         self._model = model
-        self._renderer = _renderer(model, fast=fast)
+        quality = model.vis.quality  # read once, by the renderer: left as it was
+        before = quality.offsamples, quality.shadowsize
+        if fast:
+            quality.offsamples = quality.shadowsize = 0
+        self._renderer = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_150)
+        quality.offsamples, quality.shadowsize = before
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._renderer)
         self._scene = mujoco.MjvScene(model, maxgeom=10_000)
         if fast:
@@ -137,17 +142,3 @@ class Camera:
         self._context.make_current()
         self._renderer.free()
         self._context.free()
-
-
-def _renderer(model: Any, *, fast: bool) -> Any:
-    """Return MuJoCo's renderer; the model, whose settings it reads once, is left as it was."""
-    import mujoco
-
-    quality = model.vis.quality
-    before = quality.offsamples, quality.shadowsize
-    if fast:
-        quality.offsamples = quality.shadowsize = 0
-    try:
-        return mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_150)
-    finally:
-        quality.offsamples, quality.shadowsize = before

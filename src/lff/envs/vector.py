@@ -223,23 +223,18 @@ class FromGymnasium(Vector):
     def step(self, action: NDArray[np.float32]) -> VectorStep:
         obs, reward, terminated, truncated, info = self._envs.step(self._control(action))
         ended = np.logical_or(terminated, truncated)
-        next_obs = self._flat(obs)
+        now = next_obs = self._flat(obs)
         valid = ~self._resetting
         if self._mode is AutoresetMode.NEXT_STEP:
-            now = next_obs
             self._resetting = ended
-        elif not ended.any():
-            now = next_obs
-        elif self._mode is AutoresetMode.SAME_STEP:
-            now = next_obs.copy()
+        elif ended.any() and self._mode is AutoresetMode.SAME_STEP:
+            next_obs = now.copy()
             for i in np.flatnonzero(ended):
                 next_obs[i] = np.asarray(info["final_obs"][i], np.float32).ravel()
-        else:
-            reset, _ = self._envs.reset(options={"reset_mask": ended})
-            now = self._flat(reset)
-        return VectorStep.of(now, next_obs, reward, terminated, truncated, valid)._replace(
-            valid=valid
-        )
+        elif ended.any():
+            now = self._flat(self._envs.reset(options={"reset_mask": ended})[0])
+        step = VectorStep.of(now, next_obs, reward, terminated, truncated, valid)
+        return step._replace(valid=valid)
 
     def get_state(self) -> State:
         """Return the number of starts: more cannot be saved."""

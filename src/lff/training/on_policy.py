@@ -227,8 +227,8 @@ class OnPolicyLoop(Loop):
 
     def _look(self) -> Tensor:
         """Draw rows of the rollout from a stream of its own: it changes nothing."""
-        rows = self.rollout.obs if self.progress.rollouts else self.rollout.obs[: self.rollout.at]
-        flat = rows.flatten(0, 1)
+        rows = self.rollout.steps if self.progress.rollouts else self.rollout.at
+        flat = self.rollout.obs[:rows].flatten(0, 1)
         stream = self._stream(f"diagnostics/{self.progress.env_step}")
         index = torch.randint(len(flat), (BATCH_SIZE,), generator=stream)
         return flat.index_select(0, index).to(self.agent.device)

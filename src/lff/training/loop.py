@@ -214,9 +214,7 @@ class Loop(ABC):
         tensors |= {f"stream/{name}": g.get_state() for name, g in self.streams.items()}
         counters = {"counters": dict(vars(self.progress)), "last": self.last}
         spaces = {"spaces": {"obs": [*self.agent.spaces.obs], "action": self.agent.spaces.action}}
-        arrays = {
-            n: x.numpy(force=True) if isinstance(x, Tensor) else x for n, x in tensors.items()
-        }
+        arrays = to_arrays(tensors)
         self.run.save(self.progress.env_step, arrays, spaces | counters | meta, final=final)
         self._saved()
         self.watch(self, "saved")
@@ -293,6 +291,11 @@ def catch_signals(interrupt: Callable[[], None], step: Callable[[], int]) -> Ite
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
+
+
+def to_arrays(values: Mapping[str, Tensor | np.ndarray]) -> dict[str, np.ndarray]:
+    """Return tensors as arrays, from any device; arrays stay as they are."""
+    return {n: x.numpy(force=True) if isinstance(x, Tensor) else x for n, x in values.items()}
 
 
 def to_tensors(arrays: Mapping[str, np.ndarray], prefix: str = "") -> dict[str, Tensor]:

@@ -12,7 +12,6 @@ since the first observation of an episode is its first frame repeated.  Row e it
 no transition.  Batches equal those of a ring of stacked observations bit for bit.
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -54,10 +53,10 @@ class FrameReplay(Memory):
         self.stack = obs_shape[0] // frame_channels
         self.rows = 0
         self.total = 0
-        columns = _columns((frame_channels, *obs_shape[1:]), action_dim)
-        self._columns: dict[str, np.ndarray] = {
-            name: np.empty((self.row_capacity, *shape), dtype)
-            for name, (shape, dtype) in columns.items()
+        row = _row((frame_channels, *obs_shape[1:]), action_dim)
+        self._columns = {
+            name: np.empty((self.row_capacity, *row[name].shape), row[name].base)
+            for name in row.names or ()
         }
         # row numbers of transitions: number n stands in place n % capacity, as in Replay
         self._transitions = np.empty(capacity, dtype=np.int64)
@@ -84,9 +83,8 @@ class FrameReplay(Memory):
             remedy = "stack whole frames"
             constraint = f"a multiple of the {frame_channels} of a frame"
             raise BadInputError("channels", obs_shape[0], constraint, remedy)
-        columns = _columns((frame_channels, *obs_shape[1:]), check_size("action_dim", action_dim))
-        row = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in columns.values())
-        return _row_capacity(capacity) * row + 8 * capacity
+        row = _row((frame_channels, *obs_shape[1:]), check_size("action_dim", action_dim))
+        return _row_capacity(capacity) * row.itemsize + 8 * capacity
 
     def __len__(self) -> int:
         return self.total - self._first
@@ -224,13 +222,14 @@ def _row_capacity(capacity: int) -> int:
     return capacity + capacity // 50 + 64
 
 
-def _columns(frame: tuple[int, ...], action_dim: int) -> dict[str, tuple[tuple[int, ...], type]]:
-    """Shape and dtype of what a row holds."""
-    return {
-        "frame": (frame, np.uint8),
-        "action": ((action_dim,), np.float32),
-        "reward": ((), np.float32),
-        "terminated": ((), np.bool_),
-        "age": ((), np.int32),  # rows since the episode's first
-        "total": ((), np.int64),  # transitions ever added, this one included
-    }
+def _row(frame: tuple[int, ...], action_dim: int) -> "np.dtype[np.void]":
+    return np.dtype(
+        [
+            ("frame", np.uint8, frame),
+            ("action", np.float32, (action_dim,)),
+            ("reward", np.float32),
+            ("terminated", np.bool_),
+            ("age", np.int32),  # rows since the episode's first
+            ("total", np.int64),  # transitions ever added, this one included
+        ]
+    )

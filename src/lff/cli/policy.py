@@ -9,8 +9,7 @@ import numpy as np
 from lff.auditing import audit
 from lff.cli.output import Checkpoint, Force, Run, check_out
 from lff.core.checks import check_size
-from lff.core.errors import BadInputError
-from lff.core.exit_codes import ExitCode
+from lff.core.errors import BadInputError, ExitCode
 from lff.runs.export import Format, export, require_onnx
 from lff.runs.load import Policy, load, replay_sample
 from lff.runs.play import Player, new_video, require_writer, stride

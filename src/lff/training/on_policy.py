@@ -100,7 +100,7 @@ class OnPolicyLoop(Loop):
             self._update = compile_update(self.agent.update)
         self._policy = None
         if compute.compile == "native":
-            self._policy = NativePolicy(agent, target=compute.processor)
+            self._policy = NativePolicy(self.agent, target=compute.processor)
             self.origin, self._greedy = self._policy.origin, self._policy.act
         self._obs: NDArray[np.float32] = np.empty((count, envs.obs_dim), np.float32)
 

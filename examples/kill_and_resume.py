@@ -148,8 +148,8 @@ def torment(name, kills, arguments, folder, say):
     algo, *options = SETUPS[name].split()
     words = [algo, *SCHEDULE.split(), *OWN_SCHEDULE[algo].split(), *options]
     how = arguments.compile
-    if how == "native" and algo != "sac":
-        how = "off"  # SAC alone has native code
+    if how == "native" and algo == "td3":
+        how = "off"  # it has no native form
     words += ["--compile", how]
     words += ["--seed", str(arguments.seed)]
     rng = random.Random(f"{arguments.seed} {name}")

@@ -14,7 +14,7 @@ from lff.store import load_latest, read_rows
 from lff.training import train
 from lff.training.run import choose_compilation, native_gap
 from tests.training.runs import small
-from tests.training.test_training import assert_equal_runs
+from tests.training.test_training import TD3, assert_equal_runs
 
 
 def native(env="gym/Hopper-v5", **options):
@@ -114,6 +114,8 @@ def test_what_is_not_covered_is_refused_in_one_line(tmp_path):
     config = native(regularizers=(Dropout(p=0.1),))
     with pytest.raises(BadInputError, match="Dropout"):
         train(config, directory=tmp_path / "run")
+    with pytest.raises(BadInputError, match="TD3"):
+        train(small(algo=TD3, compile="native"), directory=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

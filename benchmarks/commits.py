@@ -1,60 +1,126 @@
-"""Our training loop at this commit against the same loop at another one, in turns.
+"""Our training loop at several commits, and the peers, in turns: the ladder of speed.
 
-    git worktree add ../before COMMIT
-    python benchmarks/commits.py ../before sac [--rounds 12] [--seconds 3]
+    python benchmarks/commits.py sac --rows b776620="0.1" 4363e16="one config" HEAD="native update"
+    python benchmarks/commits.py sac --rows ... --peers rltools sb3 --write results/speed
 
     sac      HalfCheetah-v5, two hidden layers of 256, batch 256, two threads
     ppo      HalfCheetah-v5, as in ppo_peers.py, one thread
     laptop   preset ``laptop``, cheetah-run, LFF, one thread
 
-Each loop runs in a process of its own with the source of its tree.  A ratio is the rate of this
-commit over that of the other in the same round.  The last line is one JSON object.
+Each loop runs in a process of its own with the source of its commit, checked out for the purpose.
+A ratio is taken round by round; ``to_before`` is a row's rate over that of the row above it.
+``--write`` keeps the JSON and draws docs/images/speed-LOOP.svg.  The last line is one JSON object.
 """
 
 import argparse
 import json
+import subprocess
+import tempfile
 from pathlib import Path
 
 from turns import Contender, median_and_quartiles
 
 HERE = Path(__file__).parents[1]
 LOOPS = {
-    "sac": (2, "sac_peers.py --child lff --threads 2 --sizes 256"),
-    "ppo": (1, "ppo_peers.py --child lff --threads 1"),
-    "laptop": (1, "side_by_side.py --child 0"),
+    "sac": (2, "sac_peers.py --threads 2 --sizes 256"),
+    "ppo": (1, "ppo_peers.py --threads 1"),
+    "laptop": (1, "side_by_side.py"),
 }
 
 
-def contender(tree: Path, loop: str) -> Contender:
+def check_out(commit: str, folder: Path) -> Path:
+    """Return a tree with the files of a commit."""
+    tree = folder / commit
+    tree.mkdir()
+    archive = subprocess.run(["git", "archive", commit], cwd=HERE, capture_output=True, check=True)
+    subprocess.run(["tar", "x"], input=archive.stdout, cwd=tree, check=True)
+    return tree
+
+
+def contender(tree: Path, loop: str, name: str = "lff") -> Contender:
     threads, command = LOOPS[loop]
     script, *flags = command.split()
     path = tree / "benchmarks" / script
     if "--sizes" in flags and "--sizes" not in path.read_text():  # 0.1 has this size alone
         flags = flags[: flags.index("--sizes")]
-    return Contender(str(tree), [str(path), *flags], threads=threads, source=tree / "src")
+    child = ["--child", "0" if loop == "laptop" else name]
+    return Contender(name, [str(path), *child, *flags], threads=threads, source=tree / "src")
+
+
+def compare(ours: list[float], others: list[float]) -> dict[str, object]:
+    speeds = [a / b for a, b in zip(ours, others, strict=True)]
+    middle, quartiles = median_and_quartiles(speeds)
+    return {"ratio": round(middle, 3), "quartiles": quartiles}
+
+
+def draw(result: dict, path: Path) -> None:
+    """Draw each row's speed over the first one's, and the peers' as lines."""
+    import matplotlib.pyplot as plt
+
+    rows = result["rows"]
+    figure, axes = plt.subplots(figsize=(6.5, 0.55 * len(rows) + 1.3), layout="constrained")
+    for place, row in enumerate(rows):
+        low, high = row["to_first"]["quartiles"]
+        axes.barh(place, row["to_first"]["ratio"], color="#3b76af", height=0.6)
+        axes.plot([low, high], [place, place], color="black", lw=1.2)
+    for peer, found in rows[-1]["to_peers"].items():
+        where = rows[-1]["to_first"]["ratio"] / found["ratio"]
+        axes.axvline(where, color="#888888", ls=":", lw=1)
+        axes.text(where, len(rows) - 0.45, peer, ha="center", va="bottom", fontsize=8)
+    axes.set_yticks(range(len(rows)), [f"{row['change']}\n{row['commit']}" for row in rows])
+    axes.set(xlabel="environment steps per second, over the first row's", ylim=(-0.6, len(rows)))
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, metadata={"Date": None})
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("before", type=Path, help="a work tree of the other commit")
-    parser.add_argument("loops", nargs="+", choices=tuple(LOOPS))
+    parser.add_argument("loop", choices=tuple(LOOPS))
+    parser.add_argument("--rows", nargs="+", required=True, help="COMMIT=what changed")
+    parser.add_argument("--peers", nargs="*", default=[])
     parser.add_argument("--rounds", type=int, default=12)
-    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--seconds", type=float, default=2.5, help="least length of a slice")
+    parser.add_argument("--write", type=Path, help="folder of the JSON")
     arguments = parser.parse_args()
-    ratios, spread = {}, {}
-    for loop in arguments.loops:
-        both = [contender(HERE, loop), contender(arguments.before.resolve(), loop)]
+    with tempfile.TemporaryDirectory() as folder:
+        rows = []
+        for text in arguments.rows:
+            name, _, change = text.partition("=")
+            commit = subprocess.check_output(
+                ["git", "rev-parse", "--short=7", name], cwd=HERE, text=True
+            ).strip()
+            tree = check_out(commit, Path(folder))
+            rows.append((commit, change, contender(tree, arguments.loop)))
+            print(f"  {commit} is warm", flush=True)
+        peers = [contender(HERE, arguments.loop, peer) for peer in arguments.peers]
+        everyone = [one for *_, one in rows] + peers
         for turn in range(arguments.rounds):
-            for one in both if turn % 2 else reversed(both):
+            shift = turn % len(everyone)  # nobody always follows the same one
+            for one in everyone[shift:] + everyone[:shift]:
                 one.start(arguments.seconds)
                 one.finish()
-        for one in both:
+        for one in everyone:
             one.stop()
-        speeds = [a / b for a, b in zip(both[0].rates, both[1].rates, strict=True)]
-        middle, spread[loop] = median_and_quartiles(speeds)
-        ratios[loop] = round(middle, 3)
-        print(f"  {loop:8s} {middle:5.2f}x  quartiles {spread[loop]}", flush=True)
-    print(json.dumps({"ratios": ratios, "spread": spread, "rounds": arguments.rounds}))
+    result = {
+        "loop": arguments.loop,
+        "rounds": arguments.rounds,
+        "rows": [
+            {
+                "commit": commit,
+                "change": change,
+                "to_before": compare(one.rates, rows[max(0, place - 1)][2].rates),
+                "to_first": compare(one.rates, rows[0][2].rates),
+                "to_peers": {peer.name: compare(one.rates, peer.rates) for peer in peers},
+            }
+            for place, (commit, change, one) in enumerate(rows)
+        ],
+    }
+    if arguments.write:
+        arguments.write.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(result, indent=1) + "\n"
+        (arguments.write / f"{arguments.loop}.json").write_text(text)
+        draw(result, HERE / "docs" / "images" / f"speed-{arguments.loop}.svg")
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def run_lff(*, threads: int, compiled: bool) -> None:
         ),
         steps=10_000_000,
         schedule=Schedule(eval_every=10_000_000),  # the peers do not evaluate
-        compute=Compute(compile="graph" if compiled else "off", threads=threads),
+        compute=Compute(compile="native" if compiled else "off", threads=threads),
     )
     tick = by_rollouts()
     with tempfile.TemporaryDirectory() as folder:

@@ -21,7 +21,7 @@ def run_child(seed: int, *, compiled: bool) -> None:
     from lff.training.presets import preset
 
     laptop = preset("laptop", "dmc/cheetah-run")
-    compute = Compute(compile="graph" if compiled else "off")
+    compute = Compute(compile="native" if compiled else "off")
     steps = 1_000_000
     config = laptop.replace(steps=steps, seed=seed, eval_every=steps, compute=compute).config()
     tick = turns(ready_after=config.algo.warmup_steps + 50)

@@ -12,7 +12,13 @@ from lff.regularizers.base import (
     wrap,
 )
 from lff.regularizers.decay import BasisRule, WeightDecay
-from lff.regularizers.dropout import Dropout, draw_masks, dropout_of
-from lff.regularizers.layer_norm import LayerNorm
+from lff.regularizers.layers import (
+    Dropout,
+    LayerNorm,
+    SpectralNorm,
+    draw_masks,
+    dropout_of,
+    power_steps,
+    spectral_vectors,
+)
 from lff.regularizers.penalties import FunctionalRegularization, SingularValuePenalty
-from lff.regularizers.spectral import SpectralNorm, power_steps, spectral_vectors

@@ -30,10 +30,10 @@ REGULARIZERS = Registry(
     {
         "weight-decay": "lff.regularizers.decay:WeightDecay",
         "basis": "lff.regularizers.decay:BasisRule",
-        "dropout": "lff.regularizers.dropout:Dropout",
+        "dropout": "lff.regularizers.layers:Dropout",
         "functional": "lff.regularizers.penalties:FunctionalRegularization",
-        "spectral-norm": "lff.regularizers.spectral:SpectralNorm",
-        "layer-norm": "lff.regularizers.layer_norm:LayerNorm",
+        "spectral-norm": "lff.regularizers.layers:SpectralNorm",
+        "layer-norm": "lff.regularizers.layers:LayerNorm",
         "singular-values": "lff.regularizers.penalties:SingularValuePenalty",
     },
 )

@@ -21,8 +21,7 @@ from lff.core.seeding import stream_seed
 from lff.nn import Ensemble, NetConfig, Network
 from lff.optim import Adam
 from lff.regularizers import Regularizer, check_combination, rules, wrap
-from lff.regularizers.dropout import MaskedDropout
-from lff.regularizers.spectral import FIRST_ITERATIONS, power_steps, spectral_vectors
+from lff.regularizers.layers import FIRST_ITERATIONS, MaskedDropout, power_steps, spectral_vectors
 
 Loss = Callable[..., Float[Tensor, "seed"]]
 """Outputs (seed, batch, out) and what belongs to them in; one loss for each seed out."""

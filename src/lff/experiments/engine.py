@@ -10,10 +10,10 @@ continue from their checkpoints.  Tables are gathered while the jobs run.
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from lff.core.config import tag_of
 from lff.core.errors import BadInputError, RunError
@@ -159,7 +159,8 @@ class Sweep:
         self.jobs = {cell.digest: cell.job for part in self.cells.values() for cell in part}
         self.tables: dict[str, Table] = {}
         self.finished = self._finished()
-        self._seconds = _Seconds(self.jobs, results)
+        self._seconds: dict[str, float] = {}
+        self._read_seconds(self.jobs)
 
     def _finished(self) -> set[str]:
         """Return the digests that no experiment needs to run any more."""
@@ -194,41 +195,29 @@ class Sweep:
                 last = time.monotonic()
             if len(ended) > done:
                 collect(ended, results=self.results, runs=self.dir)
-                self._seconds.read(ended)
+                self._read_seconds(ended)
                 done = len(ended)
             if show:
                 left = [task.job for task in tasks if task.state in ("waiting", "running")]
-                show(tasks, self._seconds.left(left, workers))
+                show(tasks, self._time_left(left, workers))
 
         return watch
 
-
-class _Seconds:
-    """Seconds that finished jobs of each kind took, for the time left."""
-
-    def __init__(self, jobs: Mapping[str, Any], results: Path) -> None:
-        self._jobs, self._results = jobs, results
-        self._by_kind: dict[str, list[float]] = defaultdict(list)
-        self._read: set[str] = set()
-        self.read(jobs)
-
-    def read(self, digests: Iterable[str]) -> None:
-        """Take note of the jobs that have a record."""
-        for digest in {*digests} - self._read:
-            path = record_path(self._results, digest)
+    def _read_seconds(self, digests: Iterable[str]) -> None:
+        for digest in {*digests} - self._seconds.keys():
+            path = record_path(self.results, digest)
             if path.exists():
-                seconds = float(read_header(path).get("seconds", 0.0))
-                self._by_kind[tag_of(type(self._jobs[digest]))].append(seconds)
-                self._read.add(digest)
+                self._seconds[digest] = float(read_header(path).get("seconds", 0.0))
 
-    def left(self, jobs: Sequence[Any], workers: int) -> str:
-        """Return the time that these jobs will take, in words."""
-        total = 0.0
-        for job in jobs:
-            known = self._by_kind.get(tag_of(type(job)))
-            if not known:
-                return "time left known after the first job of each kind"
-            total += sum(known) / len(known)
+    def _time_left(self, jobs: Sequence[Any], workers: int) -> str:
+        """Return the time that these jobs will take, by the finished ones of their kinds."""
+        known: dict[str, list[float]] = defaultdict(list)
+        for digest, seconds in self._seconds.items():
+            known[tag_of(type(self.jobs[digest]))].append(seconds)
+        alike = [known[tag_of(type(job))] for job in jobs]
+        if not all(alike):
+            return "time left known after the first job of each kind"
+        total = sum(sum(seconds) / len(seconds) for seconds in alike)
         return f"about {_words(total / max(1, min(workers, len(jobs))))} left"
 
 
@@ -248,10 +237,8 @@ def launch_jobs(
     except ImportError:
         remedy = "pip install 'learned-fourier-features[ray]'"
         raise BadInputError("ray", ray, "installed", remedy) from None
-    here: Literal["here"] = "here"
-    address = None if ray == here else ray
-    slots = workers if address is None else None
-    return launch_on_ray(jobs, root.resolve(), address=address, workers=slots, show=show)
+    where: dict[str, Any] = {"workers": workers} if ray == "here" else {"address": ray}
+    return launch_on_ray(jobs, root.resolve(), **where, show=show)
 
 
 def check_tasks(tasks: Sequence[Task], root: Path, say: Callable[[str], None]) -> None:

@@ -8,7 +8,8 @@ taken from the table itself.  Nothing here needs torch.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -182,34 +183,23 @@ def gather(
     """
     titles = {metric.key: metric.title for metric in experiment.metrics}
     policies = {metric.title for metric in experiment.metrics if metric.policies}
-    old = _Before(before)
+    old: dict[tuple[str, str, int | None], list[Row]] = defaultdict(list)
+    for row in before:
+        for seed in (None, row.seed):
+            old[row.variant, row.task, seed].append(row)
     rows: dict[tuple[Any, ...], Row] = {}
     for cell in cells:
-        record = records.get(cell.digest)
-        found = (
-            old.rows(cell)
-            if record is None
-            else (_row(experiment.name, cell, row, titles, policies) for row in record)
-        )
-        for row in found:
-            if row is not None:
-                rows.setdefault(row[:-1], row)
+        found: Iterable[Row | None]
+        if cell.digest in records:
+            own = records[cell.digest]
+            found = (_row(experiment.name, cell, row, titles, policies) for row in own)
+        else:  # its own rows, then those of the reference policies at its task and seed
+            variants = (cell.variant, *POLICIES.values())
+            found = (row for name in variants for row in old[name, cell.task, cell.seed])
+        for one in found:
+            if one is not None:
+                rows.setdefault(one[:-1], one)
     return list(rows.values())
-
-
-class _Before:
-    """Rows of a table by the cell that they belong to."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self._rows: dict[tuple[str, str, int | None], list[Row]] = {}
-        for row in rows:
-            for seed in (None, row.seed):
-                self._rows.setdefault((row.variant, row.task, seed), []).append(row)
-
-    def rows(self, cell: Cell) -> Iterator[Row]:
-        """Yield a cell's own rows, then those of the reference policies at its task and seed."""
-        for variant in (cell.variant, *POLICIES.values()):
-            yield from self._rows.get((variant, cell.task, cell.seed), ())
 
 
 def gather_fields(cells: Sequence[Cell], found: Mapping[str, Sequence[Field]]) -> list[Field]:

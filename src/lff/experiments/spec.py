@@ -12,7 +12,8 @@ from typing import Any, Literal, Protocol, get_args
 
 from lff.core.config import digest
 from lff.core.errors import BadInputError
-from lff.stats.metrics import Metric, Role
+from lff.launch.job import JOBS
+from lff.stats.metrics import RETURN, Metric, Role
 
 ScaleName = Literal["smoke", "laptop", "paper"]
 SCALES: dict[ScaleName, str] = {
@@ -81,36 +82,31 @@ class Grid(Protocol):
 class Each:
     """A grid of one job for each task and arm; each job makes all its seeds."""
 
-    job: Callable[..., Any]
-    """Called with the scale, the task's and the arm's fields."""
-    tasks: Mapping[str, Mapping[str, Any]]
+    job: str | Callable[..., Any]
+    """The tag of a kind, called with the fields of task, arm and size; or a function, called with
+    the scale and the fields of task and arm."""
+    tasks: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"circle": {}})
     """Tasks by name, with their fields."""
+    size: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of all jobs."""
+    small: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the smoke scale."""
     smoke: tuple[str, ...] = ()
     """The tasks of the smoke scale; all if empty."""
 
     def __call__(self, arms: Mapping[str, Arm], scale: ScaleName) -> tuple[Cell, ...]:
         """Return the cells, task by task."""
-        small = self.smoke if scale == "smoke" else ()
+        is_smoke = scale == "smoke"
+        size = {**self.size, **self.small} if is_smoke else self.size
         return tuple(
-            Cell(name, task, self.job(scale, **fields, **arm.fields))
+            Cell(name, task, self._job(scale, {**fields, **arm.fields, **size}))
             for task, fields in self.tasks.items()
-            if task in (small or self.tasks)
+            if task in ((is_smoke and self.smoke) or self.tasks)
             for name, arm in arms.items()
         )
 
-
-class Judged(Protocol):
-    """A claim's outcome and the numbers behind it."""
-
-    @property
-    def outcome(self) -> str:
-        """Confirmed, refuted, inconclusive at this scale, no signal."""
-        ...
-
-    @property
-    def because(self) -> str:
-        """The numbers that decided it."""
-        ...
+    def _job(self, scale: ScaleName, fields: Mapping[str, Any]) -> Any:
+        return JOBS[self.job](**fields) if isinstance(self.job, str) else self.job(scale, **fields)
 
 
 class Claim(Protocol):
@@ -161,17 +157,17 @@ class Experiment:
     """The name on the command line: fig8, lem1, new-normalization."""
     title: str
     """The question, in one sentence."""
-    source: str
+    source: str = "beyond the paper"
     """Where the paper has it, or that it does not."""
     arms: Mapping[str, Arm]
     """The variants by name."""
     grid: Grid
     """Their jobs at each scale."""
-    metrics: tuple[Metric, ...]
+    metrics: tuple[Metric, ...] = (RETURN,)
     """The jobs' metrics that the table holds."""
     sentences: Mapping[str, Claim] = field(default_factory=dict)
     """The sentences that are judged, ``"C-8c: LFF learns better."``, and the claim in each."""
-    panels: tuple[Panel, ...] = ()
+    panels: tuple[Panel, ...] = (Panel(RETURN),)
     """The figures that are drawn."""
     notes: str = ""
     """How the small scale differs, what was left out."""

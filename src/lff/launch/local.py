@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,6 @@ class Task:
     tries: int = 0
     code: int = 0
     not_before: float = 0.0
-    answer: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -58,7 +57,7 @@ class _Worker:
     task: Task | None = None
     begun: float = 0.0
     worked: float = 0.0
-    text: bytes = field(default=b"")
+    text: bytes = b""
 
 
 def import_path() -> dict[str, str]:
@@ -79,10 +78,7 @@ def launch(
     Raises:
         InterruptedRunError: a signal came; every running job was asked to write a checkpoint.
     """
-    tasks = [Task(digest, job) for digest, job in unique(jobs).items()]
-    for task in tasks:
-        if (root / "jobs" / task.digest / OUTCOME).exists():
-            task.state = "done"
+    tasks = make_tasks(jobs, root / "jobs")
     if workers == 0:
         _run_here(tasks, root)
     else:
@@ -99,9 +95,11 @@ def _run_here(tasks: Sequence[Task], root: Path) -> None:
         task.state = "done"
 
 
-def unique(jobs: Sequence[Any]) -> dict[str, Any]:
-    """Return jobs by digest, each once, in their order."""
-    return {digest(job): job for job in jobs}
+def make_tasks(jobs: Sequence[Any], folder: Path) -> list[Task]:
+    """Return a task for each different job, in their order; those with an outcome are done."""
+    unique = {digest(job): job for job in jobs}
+    done = {name for name in unique if (folder / name / OUTCOME).exists()}
+    return [Task(name, job, "done" if name in done else "waiting") for name, job in unique.items()]
 
 
 def _run(pool: "Pool", tasks: Sequence[Task], root: Path, show: Show) -> None:
@@ -181,10 +179,8 @@ class Pool:
                     ended.append((worker.task, code))
             elif b"\n" in worker.text:
                 line, _, worker.text = worker.text.partition(b"\n")
-                answer = json.loads(line)
                 if worker.task is not None:
-                    worker.task.answer = answer
-                    ended.append((worker.task, int(answer.get("code", 0))))
+                    ended.append((worker.task, int(json.loads(line)["code"])))
                 worker.task = None
                 worker.worked += time.monotonic() - worker.begun
                 if worker.worked > FRESH_AFTER:

@@ -26,7 +26,7 @@ from typing import Any
 from lff.core.config import to_dict
 from lff.core.errors import BadInputError, ExitCode, InterruptedRunError, RunError
 from lff.launch.job import packages_of
-from lff.launch.local import PATIENCE, THREADS, TRIES, WAIT, Show, Task, import_path, unique
+from lff.launch.local import PATIENCE, THREADS, TRIES, WAIT, Show, Task, import_path, make_tasks
 from lff.launch.records import LOG, OUTCOME, PROGRESS
 
 LOOPBACK = "127.0.0.1"
@@ -83,13 +83,10 @@ def launch_on_ray(
         InterruptedRunError: a signal came; every running job was asked to write a checkpoint.
     """
     _check(address, workers, cpus_per_job, memory_per_job)
-    tasks = [Task(digest, job) for digest, job in unique(jobs).items()]
     folder = root.resolve() / "jobs"
-    for task in tasks:
-        if (folder / task.digest / OUTCOME).exists():
-            task.state = "done"
+    tasks = make_tasks(jobs, folder)
     if any(task.state == "waiting" for task in tasks):
-        cpus = math.ceil(workers * cpus_per_job) if workers else _processors()
+        cpus = math.ceil(workers * cpus_per_job) if workers else len(os.sched_getaffinity(0))
         with _Signals() as signals, _cluster(address, cpus) as ray:
             signals.take()  # Ray has put a handler of its own in our place
             run = _Run(ray, folder, cpus_per_job, memory_per_job, here=address is None)
@@ -112,10 +109,6 @@ def _check(address: str | None, workers: int | None, cpus: float, memory: int | 
     if importlib.util.find_spec("ray") is None:
         remedy = "pip install 'learned-fourier-features[ray]'"
         raise BadInputError("ray", "nothing", "installed", remedy)
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _Run:

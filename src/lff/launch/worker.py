@@ -8,6 +8,7 @@ is finished, any other is run again and continues from its checkpoint.
 
 import json
 import os
+import queue
 import signal
 import sys
 import threading
@@ -113,40 +114,20 @@ def serve() -> None:
     """
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a library's print must not be an answer
-    lines: list[str] = []
-    arrived = threading.Condition()
+    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def listen() -> None:
         for line in sys.stdin:
-            with arrived:
-                lines.append(line)
-                arrived.notify()
-        with arrived:
-            lines.append("")
-            arrived.notify()
+            lines.put(line)
+        lines.put("")
         os.kill(os.getpid(), signal.SIGTERM)  # a training run writes a checkpoint and stops
 
     threading.Thread(target=listen, daemon=True).start()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(ExitCode.INTERRUPTED))
-    while True:
-        with arrived:
-            arrived.wait_for(lambda: lines)
-            line = lines.pop(0)
-        if not line:
-            return
+    while line := lines.get():
         request = json.loads(line)
-        print(
-            json.dumps(
-                {
-                    "code": int(
-                        run_job(
-                            request["job"], Path(request["folder"]), trust=request.get("trust", ())
-                        )
-                    )
-                }
-            ),
-            file=answers,
-        )
+        code = run_job(request["job"], Path(request["folder"]), trust=request["trust"])
+        print(json.dumps({"code": int(code)}), file=answers)
 
 
 if __name__ == "__main__":

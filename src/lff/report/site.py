@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import trim_mean
 
 from lff.core.errors import BadInputError
-from lff.experiments.spec import SCALES, Claim, Experiment, Judged, Panel, ScaleName
+from lff.experiments.spec import SCALES, Claim, Experiment, Panel, ScaleName
 from lff.report.drawing import LOGARITHMIC
 from lff.report.experiment_figure import (
     POLICIES,
@@ -24,6 +24,7 @@ from lff.report.experiment_figure import (
 from lff.report.html import check_replaceable, draw, number, render, show, write_page
 from lff.report.style import GREY, variant_colors
 from lff.stats import RETURN, Curves, Field, Metric, Published, Row, Statistic, t_interval
+from lff.stats.verdicts import Verdict
 from lff.store import flat
 
 DIAGNOSTICS = ("lff/", "net/", "train/q_", "eval/q_", "train/target_q")
@@ -42,12 +43,12 @@ class Entry:
     scale: ScaleName | None = None
     rows: Sequence[Row] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    verdicts: Sequence[Judged] = ()
+    verdicts: Sequence[Verdict] = ()
     published: Sequence[Published] = ()
     fields: Sequence[Field] = ()
 
     @property
-    def judged(self) -> list[tuple[Claim, Judged]]:
+    def judged(self) -> list[tuple[Claim, Verdict]]:
         """The claims with their verdicts."""
         return [*zip(self.experiment.claims, self.verdicts, strict=True)]
 

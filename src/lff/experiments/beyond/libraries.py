@@ -15,14 +15,12 @@ from lff.experiments.spec import (
     Cell,
     Each,
     Experiment,
-    Panel,
     ScaleName,
     baseline,
     ours,
     rival,
 )
 from lff.stats.kinds import AsGood, Better
-from lff.stats.metrics import RETURN
 
 HOSTS = {"sb3": "Stable-Baselines3", "sbx": "SBX", "torchrl": "TorchRL", "tianshou": "Tianshou"}
 
@@ -64,12 +62,9 @@ def peer(name: str, sentence: str, claim: Any, grid: Training, **fields: Any) ->
     return Experiment(
         name=name,
         title=f"Does our {algo} learn as well as Stable-Baselines3's?",
-        source="beyond the paper",
         arms={"sb3": rival(net="mlp", then=peer_job, **fields), "lff": ours(net="mlp", **fields)},
         grid=grid,
-        metrics=(RETURN,),
         sentences={sentence: claim},
-        panels=(Panel(RETURN),),
         whole_at="laptop",
     )
 
@@ -92,12 +87,9 @@ EXPERIMENTS = (
         Experiment(
             name=f"host-{host}",
             title=f"Does LFF help inside {title}?",
-            source="beyond the paper",
             arms={"MLP": baseline(), "LFF": ours()},
             grid=host_grid(host),
-            metrics=(RETURN,),
             sentences={f"H-{host}: LFF helps inside {title}.": Better("LFF", than="MLP")},
-            panels=(Panel(RETURN),),
             whole_at="laptop",
         )
         for host, title in HOSTS.items()
@@ -108,8 +100,6 @@ EXPERIMENTS = (
         source='§5, "only changing a few lines of code"',
         arms={"MLP": baseline(variant="MLP"), "LFF σ=0.01": ours(variant="LFF")},
         grid=Each(own_agent, {"pendulum": {}}),
-        metrics=(RETURN,),
-        panels=(Panel(RETURN),),
         whole_at="laptop",
     ),
     peer(

@@ -67,7 +67,6 @@ EXPERIMENTS = (
     Experiment(
         name="new-t1",
         title="Is the layer at the paper's σ more than linear, at initialisation?",
-        source="beyond the paper",
         whole_at="laptop",
         arms={
             **{lff(sigma): ours() for sigma in SIGMAS},

@@ -44,7 +44,6 @@ EXPERIMENTS = (
     Experiment(
         name="new-noise",
         title="Does LFF withstand noise on the observations at test time?",
-        source="beyond the paper",
         arms={
             "MLP": baseline(net="mlp"),
             "LFF": ours(),
@@ -71,7 +70,6 @@ EXPERIMENTS = (
     Experiment(
         name="new-normalization",
         title="Is σ easier to choose on normalised observations, or by the advisor?",
-        source="beyond the paper",
         arms={
             **{
                 f"σ={sigma:g}{', normalised' * normalize}": ours(
@@ -98,12 +96,10 @@ EXPERIMENTS = (
                 for sigma in SIGMAS
             },
         },
-        panels=(Panel(RETURN),),
     ),
     Experiment(
         name="new-fronts",
         title="Is LFF better than its rivals: their sine layer, deep Fourier features?",
-        source="beyond the paper",
         arms={
             "MLP": baseline(net="mlp"),
             "LFF": ours(),
@@ -121,7 +117,6 @@ EXPERIMENTS = (
     Experiment(
         name="new-layer-norm",
         title="Is normalisation as good as LFF, and do they add up?",
-        source="beyond the paper",
         arms={
             name + extra: Arm(
                 "rival" if extra and role == "baseline" else role, {"net": net, **own}
@@ -145,7 +140,6 @@ EXPERIMENTS = (
                 "LFF + statistics", than="MLP + statistics"
             ),
         },
-        panels=(Panel(RETURN),),
     ),
     Experiment(
         name="new-updates",
@@ -174,7 +168,6 @@ EXPERIMENTS = (
     Experiment(
         name="new-critics",
         title="Does LFF need two critics?",
-        source="beyond the paper",
         arms={
             f"{name}, {count} critic{'s' * (count > 1)}": Arm(
                 role, {"net": net, "num_critics": count}
@@ -197,7 +190,6 @@ EXPERIMENTS = (
     Experiment(
         name="new-basis-rate",
         title="Does B want a learning rate of its own?",
-        source="beyond the paper",
         arms={f"rate of B {r:g}": ours(regularize=(f"basis:lr={r}",)) for r in BASIS_RATES},
         grid=Training(laptop=(CHEETAH,)),
         metrics=(RETURN, *DRIFT),

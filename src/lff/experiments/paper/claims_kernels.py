@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from lff.experiments.paper.lemmas import lazy_job
+from lff.experiments.paper.lemmas import LAZY
 from lff.experiments.spec import Each, Experiment, Panel, ScaleName, baseline, ours
 from lff.stats.kinds import InSeeds, SlopeIs
 from lff.stats.metrics import Metric
 
 LIMITS = {f"{n} hidden layers, infinite": baseline(hidden=n) for n in (2, 3)}
 FINITE = "3 hidden layers of 1024"
-NET, CIRCLE = "two-layer network", {"circle": dict[str, Any]()}
+NET = "two-layer network"
 EIGENVALUE = Metric("eigenvalue")
 SHARE = Metric("share of x", "share of x at k = 1")
 OUTPUT = Metric("output at the start", better="lower")
@@ -26,15 +26,6 @@ def decay(scale: ScaleName, hidden: int, width: int = 0) -> Any:
     return DeepKernelJob(hidden=hidden, width=width, draws=5, sizes=sizes)
 
 
-def concatenated(scale: ScaleName, sigma: float) -> Any:
-    """Return the share of x at one σ."""
-    from lff.experiments.jobs.kernels import ConcatShareJob
-
-    if scale == "smoke":
-        return ConcatShareJob(sigma=sigma, draws=2, fourier_dims=(16, 32))
-    return ConcatShareJob(sigma=sigma, draws=40)
-
-
 EXPERIMENTS = (
     Experiment(
         name="claim-quadratic",
@@ -42,7 +33,7 @@ EXPERIMENTS = (
         source="§4.2",
         whole_at="laptop",
         arms=LIMITS | {FINITE: baseline(hidden=3, width=1024)},
-        grid=Each(decay, CIRCLE),
+        grid=Each(decay),
         metrics=(EIGENVALUE,),
         sentences={
             f"C-4.2{letter}: From k = 4 to 64 the eigenvalues fall as 1/k²: {name}.": SlopeIs(
@@ -60,7 +51,11 @@ EXPERIMENTS = (
         source="§4.3",
         whole_at="laptop",
         arms={f"σ = {sigma:g}": ours(sigma=sigma) for sigma in (0.001, 0.01, 0.1, 1.0)},
-        grid=Each(concatenated, CIRCLE),
+        grid=Each(
+            "concat-share",
+            size={"draws": 40},
+            small={"draws": 2, "fourier_dims": (16, 32)},
+        ),
         metrics=(SHARE,),
         sentences={
             **{
@@ -84,7 +79,7 @@ EXPERIMENTS = (
         source="§4.1",
         whole_at="laptop",
         arms={NET: ours()},
-        grid=Each(lazy_job, CIRCLE),
+        grid=LAZY,
         metrics=(OUTPUT, CHANGE),
         sentences={
             "C-4.1a: The kernel changes ever less over training: at least as 1/√m.": SlopeIs(

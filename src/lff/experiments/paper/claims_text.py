@@ -58,7 +58,6 @@ EXPERIMENTS = (
             for name, (role, net) in NETS.items()
         },
         grid=Training(laptop=CHEETAH),
-        metrics=(RETURN,),
         sentences={
             **{
                 f"C-rate/{rate:g}: "
@@ -72,7 +71,6 @@ EXPERIMENTS = (
                 "LFF, rate 0.0003", than="MLP, rate 0.001"
             ),
         },
-        panels=(Panel(RETURN),),
     ),
     Experiment(
         name="claim-one-setting",
@@ -80,13 +78,11 @@ EXPERIMENTS = (
         source="Section 5",
         arms={f"σ={sigma:g}": ours(sigma=sigma) for sigma in (0.003, 0.01, 0.03)},
         grid=Training(laptop=("dmc/cheetah-run", "dmc/walker-run", "dmc/finger-turn_hard")),
-        metrics=(RETURN,),
         sentences={
             f"C-one/{sigma:g}: σ = 0.01 is as good as {sigma:g} on every task.": AsGood(
                 "σ=0.01", than=f"σ={sigma:g}"
             )
             for sigma in (0.003, 0.03)
         },
-        panels=(Panel(RETURN),),
     ),
 )

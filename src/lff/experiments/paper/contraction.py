@@ -1,8 +1,6 @@
 """Theorem 1: from which σ on is the Bellman update a contraction?"""
 
-from typing import Any
-
-from lff.experiments.spec import Each, Experiment, Panel, ScaleName, ours
+from lff.experiments.spec import Each, Experiment, Panel, ours
 from lff.stats.kinds import InSeeds
 from lff.stats.metrics import Metric
 
@@ -13,14 +11,6 @@ OVER_LEAST = Metric("bound over least", "bound over least σ", "lower")
 OVER_CONTRACTING = Metric("bound over contracting", "bound over contracting σ", "lower")
 
 
-def job(scale: ScaleName, sigma: float | None = None) -> Any:
-    """Return random MDPs at one σ, or at the bound of each."""
-    from lff.experiments.jobs.convergence import ContractionJob
-
-    size: dict[str, Any] = {"draws": 2, "states": (5, 6)} if scale == "smoke" else {"draws": 100}
-    return ContractionJob(sigma=sigma, **size)
-
-
 EXPERIMENTS = (
     Experiment(
         name="thm1",
@@ -28,7 +18,12 @@ EXPERIMENTS = (
         source="Theorem 1",
         whole_at="laptop",
         arms={BOUND: ours(), SMALL: ours(sigma=0.01)},
-        grid=Each(job, {"random MDPs": {}}),
+        grid=Each(
+            "contraction",
+            {"random MDPs": {}},
+            size={"draws": 100},
+            small={"draws": 2, "states": (5, 6)},
+        ),
         metrics=(
             COUPLING,
             NORM,

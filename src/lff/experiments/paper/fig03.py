@@ -69,7 +69,7 @@ EXPERIMENTS = (
             **{name: ours(sigma=s) for name, s in zip(NAMES, SIGMAS, strict=True)},
             NEEDED: baseline(),
         },
-        grid=Each(spectrum, {"circle": {}}),
+        grid=Each(spectrum),
         metrics=(KERNEL, EIGENVALUE, FIRST, EIGHTH, HIGHEST, REACHES),
         sentences={
             "C-3c1: A larger σ raises the eigenvalue of the highest frequency.": Monotone(

@@ -1,8 +1,6 @@
 """Figure 4: spectra of deep networks, infinitely wide and of width 1024."""
 
-from typing import Any
-
-from lff.experiments.spec import Each, Experiment, Panel, ScaleName, baseline, ours
+from lff.experiments.spec import Each, Experiment, Panel, baseline, ours
 from lff.stats.kinds import Better, InSeeds, Monotone
 from lff.stats.metrics import Metric
 
@@ -18,23 +16,6 @@ def name_of(sigma: float) -> str:
     return f"σ = {sigma:g}"
 
 
-def infinite(scale: ScaleName, **fields: Any) -> Any:
-    """Return an infinitely wide network; B is drawn and fixed, x is not concatenated."""
-    from lff.experiments.jobs.deep_kernels import DeepKernelJob
-
-    small: dict[str, Any] = {"draws": 2, "sizes": (32,), "fourier_dim": 64}
-    return DeepKernelJob(hidden=3, **fields, **(small if scale == "smoke" else {}))
-
-
-def finite(scale: ScaleName, **fields: Any) -> Any:
-    """Return a network with two hidden layers of 1024."""
-    from lff.experiments.jobs.deep_kernels import DeepKernelJob
-
-    size: dict[str, Any] = {"sizes": (64,), "hidden": 2, "width": 1024, "draws": 5}
-    size |= {"draws": 2, "fourier_dim": 64, "width": 16} if scale == "smoke" else {}
-    return DeepKernelJob(**fields, **size)
-
-
 LEFT, RIGHT = (
     {MLP: baseline()} | {name_of(s): ours(front="fourier", sigma=s) for s in sigmas}
     for sigmas in ((0.01, 0.1, 0.15, 0.2, 1.0), (0.01, 0.1, 1.0))
@@ -48,7 +29,11 @@ EXPERIMENTS = (
         source="Figure 4, left",
         whole_at="laptop",
         arms=LEFT,
-        grid=Each(infinite, {"circle": {}}),
+        grid=Each(
+            "deep-kernel",
+            size={"hidden": 3},
+            small={"draws": 2, "sizes": (32,), "fourier_dim": 64},
+        ),
         metrics=(EIGENVALUE, TAIL),
         sentences={
             "C-4a: A larger σ raises the eigenvalues of high frequencies (k = 16).": Monotone(
@@ -75,7 +60,11 @@ EXPERIMENTS = (
         source="Figure 4, right",
         whole_at="laptop",
         arms=RIGHT,
-        grid=Each(finite, {"circle": {}}),
+        grid=Each(
+            "deep-kernel",
+            size={"sizes": (64,), "hidden": 2, "width": 1024, "draws": 5},
+            small={"draws": 2, "fourier_dim": 64, "width": 16},
+        ),
         metrics=(EIGENVALUE, OVER, FACTOR),
         sentences={
             **{

@@ -53,7 +53,6 @@ EXPERIMENTS = (
                 "LFF", than="MLP", statistic="first above", on_at_least=0.75
             ),
         },
-        panels=(Panel(RETURN),),
         notes="The controls have LFF's shape but linear or constant features; the paper has none.",
     ),
     Experiment(
@@ -94,7 +93,6 @@ EXPERIMENTS = (
             for acting in (False, True)
         },
         grid=Training(laptop=("dmc/walker-walk",)),
-        metrics=(RETURN,),
         sentences={
             "C-5d: A dropout rate of 0.05 is better than 0.2.": Better(
                 "MLP, dropout 0.05", than="MLP, dropout 0.2"
@@ -106,7 +104,6 @@ EXPERIMENTS = (
                 "MLP, dropout 0.2", than="MLP, dropout 0.2, on while acting"
             ),
         },
-        panels=(Panel(RETURN),),
     ),
     Experiment(
         name="c5e",
@@ -121,7 +118,6 @@ EXPERIMENTS = (
             for lag in (200, 1_000)
         },
         grid=Training(laptop=(CHEETAH, WALKER)),
-        metrics=(RETURN,),
         sentences={
             f"C-5e/{kappa:g}-{lag}: "
             f"With κ = {kappa:g} and T = {lag} it is as good as a target network.": AsGood(
@@ -130,7 +126,6 @@ EXPERIMENTS = (
             for kappa in (0.1, 1.0)
             for lag in (200, 1_000)
         },
-        panels=(Panel(RETURN),),
     ),
     Experiment(
         name="c5f",
@@ -145,7 +140,6 @@ EXPERIMENTS = (
             }.items()
         },
         grid=Training(laptop=(CHEETAH, WALKER), steps=30_000),
-        metrics=(RETURN,),
         sentences={
             f"C-5f/{where}: With spectral normalisation in {where} the return ends below a fifth "
             "of the MLP's.": InSeeds(
@@ -153,7 +147,6 @@ EXPERIMENTS = (
             )
             for where in ("critics", "both")
         },
-        panels=(Panel(RETURN),),
     ),
     Experiment(
         name="c5g",
@@ -164,13 +157,11 @@ EXPERIMENTS = (
             **{f"LFF + {name}": ours(regularize=(word,)) for name, word in COMBINED.items()},
         },
         grid=Training(laptop=(CHEETAH, WALKER)),
-        metrics=(RETURN,),
         sentences={
             f"C-5g/{name}: LFF with {name} learns better than LFF alone.": Better(
                 f"LFF + {name}", than="LFF"
             )
             for name in COMBINED
         },
-        panels=(Panel(RETURN),),
     ),
 )

@@ -68,7 +68,6 @@ EXPERIMENTS = (
                 for arm in FRONTS
             },
         },
-        panels=(Panel(RETURN),),
         notes=SMALL,
     ),
     Experiment(
@@ -84,7 +83,6 @@ EXPERIMENTS = (
         sentences={
             "C-6c: Weight decay of 1e-4 hurts the CNN.": Better("CNN", than="CNN + weight decay")
         },
-        panels=(Panel(RETURN),),
         notes=SMALL,
     ),
     Experiment(

@@ -2,7 +2,7 @@
 
 from lff.experiments.grids import Training
 from lff.experiments.measured import Q_VALUES, RETURN
-from lff.experiments.spec import Arm, Claim, Experiment, Panel, ScaleName
+from lff.experiments.spec import Arm, Claim, Experiment, ScaleName
 from lff.stats.kinds import Better, Point, Slope
 from lff.stats.metrics import Role
 
@@ -56,7 +56,6 @@ EXPERIMENTS = (
         grid=Training(laptop=("dmc/walker-run", "dmc/cheetah-run"), skip="humanoid"),
         metrics=(RETURN, *Q_VALUES),
         sentences=sentences("7", SMALL),
-        panels=(Panel(RETURN),),
         notes="At laptop scale the noise is 0, 1 and 3, in proportion to |Q| after 40,000 steps; "
         "fig12 has the paper's 1, 10 and 30. At paper scale the claims judge the small ones.",
     ),
@@ -68,6 +67,5 @@ EXPERIMENTS = (
         grid=Training(laptop=("dmc/cheetah-run",), skip="humanoid"),
         metrics=(RETURN, *Q_VALUES),
         sentences=sentences("12", FULL),
-        panels=(Panel(RETURN),),
     ),
 )

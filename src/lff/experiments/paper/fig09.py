@@ -1,8 +1,7 @@
 """Figure 9: LFF in the actor, in the critics, or in both."""
 
 from lff.experiments.grids import Training
-from lff.experiments.measured import RETURN
-from lff.experiments.spec import Experiment, Panel, baseline, ours, rival
+from lff.experiments.spec import Experiment, baseline, ours, rival
 from lff.stats.kinds import AsGood, Better
 
 TASKS = ("dmc/walker-run", "dmc/cheetah-run")
@@ -23,7 +22,6 @@ EXPERIMENTS = (
             "MLP with concatenation": rival(net="mlp-concat"),
         },
         grid=Training(laptop=TASKS, paper=PAPER),
-        metrics=(RETURN,),
         sentences={
             "C-9a: LFF in the critics alone is as good as LFF in both.": AsGood(
                 "LFF in critics", than="LFF"
@@ -38,7 +36,6 @@ EXPERIMENTS = (
                 "LFF", than="MLP with concatenation"
             ),
         },
-        panels=(Panel(RETURN),),
     ),
     Experiment(
         name="c9b",
@@ -52,7 +49,6 @@ EXPERIMENTS = (
             for critic in SIGMAS
         },
         grid=Training(laptop=TASKS[:1], paper=PAPER),
-        metrics=(RETURN,),
         sentences={
             f"C-9b/{actor:g}-{critic:g}: σ={actor:g} in the actor and {critic:g} in the critics "
             f"beats {critic:g} in both.": Better(
@@ -61,6 +57,5 @@ EXPERIMENTS = (
             )
             for actor, critic in (SIGMAS, SIGMAS[::-1])
         },
-        panels=(Panel(RETURN),),
     ),
 )

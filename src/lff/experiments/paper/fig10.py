@@ -1,8 +1,7 @@
 """Figure 10: the parts of the layer that matter."""
 
 from lff.experiments.grids import Training
-from lff.experiments.measured import RETURN
-from lff.experiments.spec import Experiment, Panel, baseline, control, ours
+from lff.experiments.spec import Experiment, baseline, control, ours
 from lff.stats.kinds import AsGood, Better, Point, Slope
 
 TASKS = {"dmc/finger-turn_hard": 14, "dmc/walker-run": 30, "dmc/quadruped-walk": 90}
@@ -28,7 +27,6 @@ EXPERIMENTS = (
             "MLP": baseline(net="mlp"),
         },
         grid=Training(laptop=tuple(TASKS), paper=(*TASKS, "dmc/humanoid-run")),
-        metrics=(RETURN,),
         sentences={
             **{f"C-10/{name}: " + text: Better("LFF", than=name) for name, text in ABLATED.items()},
             **{
@@ -46,6 +44,5 @@ EXPERIMENTS = (
                 "fixed B", than="constant control"
             ),
         },
-        panels=(Panel(RETURN),),
     ),
 )

@@ -71,12 +71,10 @@ EXPERIMENTS = (
             "SAC LFF": ours(),
         },
         grid=GRID,
-        metrics=(RETURN,),
         sentences={
             "C-11e: LFF's gain over the MLP, relative to the MLP, is larger in SAC than in "
             "PPO.": LargerGain("SAC LFF", than="SAC MLP", other_arm="PPO LFF", other_than="PPO MLP")
         },
-        panels=(Panel(RETURN),),
         notes=f"PPO's runs are those of Figure 11. SAC runs for {SAC_STEPS:,} steps at laptop "
         "scale, PPO for 300,000: each about as long as it needs to learn something. Gains are "
         "shares of the MLP's mean return over its own curve.",

@@ -43,7 +43,6 @@ EXPERIMENTS = (
         source="Figure 15",
         arms={f"F={size}": ours(fourier_dim=size) for size in SIZES},
         grid=Training(laptop=("dmc/cheetah-run",)),
-        metrics=(RETURN,),
         sentences={
             **{
                 f"C-15a/{large}: F = {large} is better than {small}.": Better(
@@ -53,7 +52,6 @@ EXPERIMENTS = (
             },
             "C-15b: From 256 to 1024 it is flat.": AsGood("F=256", than="F=1024"),
         },
-        panels=(Panel(RETURN),),
         notes="The hidden layers keep their width.",
     ),
 )

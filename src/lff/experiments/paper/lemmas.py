@@ -1,8 +1,6 @@
 """Lemmas 1 to 3: the kernel, the residual over training, the eigenvectors on the circle."""
 
-from typing import Any
-
-from lff.experiments.spec import Each, Experiment, Panel, ScaleName, baseline, ours, rival
+from lff.experiments.spec import Each, Experiment, Panel, baseline, ours, rival
 from lff.stats.kinds import InSeeds, SlopeIs
 from lff.stats.metrics import Metric
 
@@ -23,31 +21,9 @@ RATIO = Metric("ratio", "kernel over Lemma 1")
 PREDICTED = Metric("error", "error of the prediction", "lower")
 OWN = Metric("error by own kernel", "error, own kernel", "lower")
 RESIDUAL = Metric("residual", "residual of the waves", "lower")
-
-
-def networks(scale: ScaleName, dim: int, rows: Any) -> Any:
-    """Return networks of one dimension and reading of the lemma."""
-    from lff.experiments.jobs.kernels import MonteCarloJob
-
-    size: dict[str, Any] = {"draws": 2, "widths": (64, 128)} if scale == "smoke" else {"draws": 20}
-    return MonteCarloJob(sigma=2.0, dim=dim, rows=rows, **size)
-
-
-def lazy_job(scale: ScaleName) -> Any:
-    """Return the job that Lemma 2 and the claims of §4.1 share; it trains all widths."""
-    from lff.experiments.jobs.convergence import LazyJob
-
-    return LazyJob(draws=2, widths=(64, 128), steps=20) if scale == "smoke" else LazyJob(draws=20)
-
-
-def eigenvectors(scale: ScaleName, **fields: Any) -> Any:
-    """Return the test of one kernel and set of points."""
-    from lff.experiments.jobs.kernels import CirculantJob
-
-    small = scale == "smoke"
-    if small and "sizes" in fields:
-        fields["sizes"] = (2, 3)
-    return CirculantJob(draws=2 if small else 20, **fields)
+LAZY = Each(
+    "lazy", size={"draws": 20}, small={"draws": 2, "widths": (64, 128), "steps": 20}
+)  # Lemma 2 and the claims of §4.1 share its jobs
 
 
 EXPERIMENTS = (
@@ -57,7 +33,12 @@ EXPERIMENTS = (
         source="Lemma 1",
         whole_at="laptop",
         arms={HALF: ours(rows="m/2"), FULL: rival(rows="m")},
-        grid=Each(networks, {f"d = {dim}": {"dim": dim} for dim in (2, 3, 8)}),
+        grid=Each(
+            "monte-carlo",
+            {f"d = {dim}": {"dim": dim} for dim in (2, 3, 8)},
+            size={"sigma": 2.0, "draws": 20},
+            small={"draws": 2, "widths": (64, 128)},
+        ),
         metrics=(LARGEST, RATIO),
         sentences={
             "LEM-1a: "
@@ -84,7 +65,7 @@ EXPERIMENTS = (
         source="Lemma 2",
         whole_at="laptop",
         arms={NET: ours()},
-        grid=Each(lazy_job, {"circle": {}}),
+        grid=LAZY,
         metrics=(PREDICTED, OWN),
         sentences={
             "LEM-2a: At width 4096 Lemma 2 with Lemma 1's kernel is within 5 % until the loss has "
@@ -106,7 +87,12 @@ EXPERIMENTS = (
         source="Lemma 3",
         whole_at="laptop",
         arms=FITS | FAILS,
-        grid=Each(eigenvectors, {"eigenvectors": {}}),
+        grid=Each(
+            "circulant",
+            {"eigenvectors": {}},
+            size={"draws": 20},
+            small={"draws": 2, "sizes": (2, 3)},
+        ),
         metrics=(RESIDUAL,),
         sentences={
             **{

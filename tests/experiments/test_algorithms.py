@@ -22,3 +22,16 @@ def test_sac_and_td3_are_arms_of_one_experiment(tmp_path):
     rows = {(row.variant, row.seed) for row in result.table}
     assert {(name, seed) for name in ("SAC", "TD3") for seed in (0, 1)} <= rows
     assert result.verdicts["T-1"].outcome == "inconclusive at this scale"
+
+
+def test_native_jobs_are_for_any_processor_and_have_digests_of_their_own():
+    arms = {"LFF": ours(net="lff"), "TD3": rival(algo="td3")}
+    graph, native = (
+        Training(laptop=("dmc/cheetah-run",), seeds=1, native=native)(arms, "laptop")
+        for native in (False, True)
+    )
+    computes = [cell.job.config.compute for cell in native]
+    assert [one.compile for one in computes] == ["native", "graph"]  # TD3 has no native form
+    assert computes[0].processor == "x86-64-v3"
+    assert graph[0].digest != native[0].digest
+    assert graph[1].digest == native[1].digest

@@ -8,11 +8,14 @@ import signal
 import pytest
 import torch
 
+from lff.algos import SACConfig
 from lff.core.errors import BadInputError, InterruptedRunError, NonFiniteError
+from lff.native.sac import paying_threads
 from lff.regularizers import Dropout
 from lff.store import load_latest, read_rows
 from lff.training import train
 from lff.training.run import choose_compilation, native_gap
+from tests.native.cases import Case, mlp
 from tests.training.runs import small
 from tests.training.test_training import TD3, assert_equal_runs
 
@@ -130,3 +133,9 @@ def test_auto_takes_native_where_it_can(monkeypatch):
     assert "device" in native_gap(small(steps=3_000, device="cuda"))
     monkeypatch.setenv("CXX", "no-such-compiler")
     assert choose_compilation(long) == "off"
+
+
+@pytest.mark.parametrize(("width", "threads"), [(128, 1), (256, 2)])
+def test_a_second_thread_is_for_wide_layers(width, threads):
+    config = SACConfig(actor=mlp(16), critic=mlp(width))
+    assert paying_threads(Case(config, obs=3, act=1).build(), 2) == threads

@@ -53,6 +53,11 @@ def supports(agent: Any, *, widest: int | None = None) -> str | None:
     return None
 
 
+def paying_threads(agent: Any, threads: int) -> int:
+    """Return one thread for layers narrower than 256: waiting would cost more.  The bits stay."""
+    return threads if supports(agent, widest=255) else 1
+
+
 class NativeSAC:
     """The update and the policy of one agent as native code.
 

@@ -19,7 +19,7 @@ from lff.core.config import within
 from lff.core.seeding import env_seed
 from lff.data import Replay
 from lff.envs.base import Env, Obs
-from lff.native.sac import NativeSAC
+from lff.native.sac import NativeSAC, paying_threads
 from lff.store import Checkpoint, SegmentRef
 from lff.training.compile import compile_update
 from lff.training.contact_sheet import SHEET_AT, write_sheet
@@ -68,7 +68,8 @@ class OffPolicyLoop(Loop):
         self._update = self.agent.update
         compute = config.compute
         if compute.compile == "native":
-            self.native = NativeSAC(agent, threads=compute.threads, target=compute.processor)
+            threads = paying_threads(agent, compute.threads)
+            self.native = NativeSAC(agent, threads=threads, target=compute.processor)
             self.origin, self._greedy = self.native.origin, self.native.act
         elif compute.compile == "graph":
             self._update = compile_update(self.agent.update)

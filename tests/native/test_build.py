@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -60,6 +61,15 @@ def test_a_cache_that_others_can_write_is_refused(tmp_path, monkeypatch, mode):
     folder.chmod(mode)
     with pytest.raises(BadInputError, match="writable by you alone"):
         build.build(header())
+
+
+def test_a_new_cache_is_ones_own_whatever_the_umask(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    before = os.umask(0o002)
+    try:
+        assert build.checked_cache_dir().parent.stat().st_mode & 0o777 == 0o700
+    finally:
+        os.umask(before)
 
 
 def test_a_library_that_others_can_write_is_refused(tmp_path, monkeypatch):

@@ -117,8 +117,8 @@ def cache_dir() -> Path:
 def checked_cache_dir() -> Path:
     """Return the folder, made if need be, or raise if others can write to it."""
     folder = cache_dir()
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for place in (folder, folder.parent):
+    for place in (folder.parent, folder):  # one by one: parents would be made by the umask
+        place.mkdir(parents=True, exist_ok=True, mode=0o700)
         _check_own(place)
     return folder
 

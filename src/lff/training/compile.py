@@ -78,7 +78,8 @@ def keep_cache() -> Path:
     if CACHE not in os.environ:
         folder = cache_dir()
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            for place in (folder.parent, folder):  # native code refuses what others may write
+                place.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError:  # no home to write to: inductor's own choice, a temporary folder, will do
             return folder
         if os.access(folder, os.W_OK):

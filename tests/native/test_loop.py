@@ -122,7 +122,7 @@ def test_what_is_not_covered_is_refused_in_one_line(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_auto_takes_native_where_it_can(monkeypatch):
+def test_auto_takes_native_where_it_can(monkeypatch, tmp_path):
     long = small(steps=3_000)
     assert choose_compilation(long) == "native"
     assert choose_compilation(small(steps=600)) == "off"
@@ -131,6 +131,10 @@ def test_auto_takes_native_where_it_can(monkeypatch):
     assert choose_compilation(dropping) == "graph"
     assert "Dropout" in native_gap(dropping)
     assert "device" in native_gap(small(steps=3_000, device="cuda"))
+    (tmp_path / "lff").touch()  # no folder can be made there
+    with monkeypatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        assert choose_compilation(long) == "off"
     monkeypatch.setenv("CXX", "no-such-compiler")
     assert choose_compilation(long) == "off"
 

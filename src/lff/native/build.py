@@ -118,7 +118,11 @@ def checked_cache_dir() -> Path:
     """Return the folder, made if need be, or raise if others can write to it."""
     folder = cache_dir()
     for place in (folder.parent, folder):  # one by one: parents would be made by the umask
-        place.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            place.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            remedy = "set XDG_CACHE_HOME to a folder of your own"
+            raise BadInputError("the build cache", str(place), "writable", remedy) from error
         _check_own(place)
     return folder
 

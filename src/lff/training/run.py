@@ -21,7 +21,7 @@ from lff.core.errors import BadInputError, missing_extra
 from lff.envs import Env, has_pixels, make
 from lff.envs.gym import Adapter
 from lff.envs.views import PixelView
-from lff.native.build import Target
+from lff.native.build import Target, checked_cache_dir
 from lff.native.policy import supports_policy
 from lff.native.sac import supports
 from lff.store import RunDir
@@ -151,8 +151,15 @@ def native_gap(config: RunConfig) -> str | None:
 
 def why_not_native(config: RunConfig) -> str | None:
     """Return the same for this machine."""
-    missing = "no C++ compiler: install g++ to be faster"
-    return native_gap(config) or (None if find_compiler() else missing)
+    reason = native_gap(config)
+    if reason is None and find_compiler() is None:
+        return "no C++ compiler: install g++ to be faster"
+    if reason is None:
+        try:
+            checked_cache_dir()
+        except BadInputError:
+            return "no build cache of one's own: set XDG_CACHE_HOME to be faster"
+    return reason
 
 
 def choose_compilation(config: RunConfig) -> Compilation:

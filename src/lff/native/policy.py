@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float32
 from torch import Tensor
 
+from lff.algos.ppo import PPO
 from lff.core.errors import BadInputError
 from lff.native.binding import checked, parameter_names
 from lff.native.build import Target, load
@@ -15,6 +16,8 @@ from lff.native.shape import UnsupportedError, describe_policy
 
 def supports_policy(agent: Any) -> str | None:
     """Return what keeps this agent from acting natively, in a few words; None if nothing does."""
+    if type(agent) is not PPO:  # another one may choose its actions in another way
+        return f"an agent of type {type(agent).__name__}"
     if agent.actor.dropout is not None:
         return "dropout in the actor"
     try:

@@ -76,7 +76,10 @@ def machine_flags(target: Target) -> tuple[str, ...]:
 def compiler_identity(compiler: str, target: Target) -> tuple[str, str]:
     """Return the compiler's version, and a digest of it with what it makes of the processor."""
     command = [compiler, *machine_flags(target), "-v", "-E", "-x", "c++", os.devnull]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    plain = {**os.environ, "LC_ALL": "C"}  # a translated line would not be found
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=60, env=plain
+    )
     lines = done.stderr.splitlines()
     if done.returncode:
         reason = lines[-1] if lines else "no message"

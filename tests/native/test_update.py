@@ -266,4 +266,10 @@ def test_rows_that_are_not_there_are_refused():
         index[7] = wrong
         with pytest.raises(BadInputError, match="below 400"):
             native.update(replay, index, noise)
+    index, narrow = torch.zeros(40, dtype=torch.int64), replay._replace(obs=replay.obs[:, :1])
+    for wrong in ((replay, index[:39], noise), (replay, index, agent.draw(torch.Generator(), 39))):
+        with pytest.raises(BadInputError, match="of shape"):
+            native.update(*wrong)
+    with pytest.raises(BadInputError, match="like the agent's"):
+        native.update(narrow._replace(obs=narrow.obs.contiguous()), index, noise)
     assert all(torch.equal(value, before[name]) for name, value in agent.state().items())

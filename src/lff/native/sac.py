@@ -14,7 +14,7 @@ from torch import Tensor
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError
 from lff.data import Batch
-from lff.native.binding import Table
+from lff.native.binding import Table, checked
 from lff.native.build import Target, load
 from lff.native.parts import parts_of, why_not
 from lff.native.shape import UnsupportedError, describe
@@ -56,6 +56,12 @@ def supports(agent: Any, *, widest: int | None = None) -> str | None:
 def paying_threads(agent: Any, threads: int) -> int:
     """Return one thread for layers narrower than 256: waiting would cost more.  The bits stay."""
     return threads if supports(agent, widest=255) else 1
+
+
+def _check_like(name: str, tensor: Tensor, own: Tensor) -> None:
+    """Refuse a tensor that native code would read beyond its end."""
+    if checked(tensor, own.dtype).shape != own.shape:
+        raise BadInputError(name, (*tensor.shape,), f"of shape {(*own.shape,)}", "draw it anew")
 
 
 class NativeSAC:
@@ -142,8 +148,12 @@ class NativeSAC:
         """
         if columns is not self._columns:
             self._bind(columns)
+        if index is not self._index:
+            _check_like("index", index, self._index)
         place = self._noise
         if noise is not self._bound_noise:
+            for part, own in zip(noise[:3], self._own_noise, strict=True):
+                _check_like("noise", part, own)
             place.action, place.next_action, place.target = (part.data_ptr() for part in noise[:3])
             self._bound_noise = noise
         failed = self._library.lff_update(
@@ -160,10 +170,14 @@ class NativeSAC:
         return dict(zip(names, self._metrics.tolist(), strict=False))
 
     def _bind(self, columns: Batch) -> None:
-        for name, column in columns._asdict().items():
-            dtype = torch.bool if name == "terminated" else torch.float32
-            if column.dtype != dtype or not column.is_contiguous():
-                raise BadInputError(name, column.dtype, f"{dtype} without gaps", "use a Replay")
+        self._columns = None  # what is refused half way must not be used the next time
+        obs, action = (self.shape.observations,), (self.shape.actions,)
+        for (name, column), width in zip(
+            columns._asdict().items(), (obs, action, (), obs, ()), strict=True
+        ):
+            checked(column, torch.bool if name == "terminated" else torch.float32)
+            if column.shape != (len(columns.reward), *width):
+                raise BadInputError(name, (*column.shape,), "like the agent's", "use a Replay")
             setattr(self._replay, name, column.data_ptr())
         self._replay.rows = len(columns.reward)
         self._columns = columns

@@ -173,7 +173,7 @@ class PPO(OnPolicyAgent):
         check_vectors(spaces)
         if config.rollout_steps % num_envs:
             wanted = f"a divisor of {config.rollout_steps}"
-            raise BadInputError("num_envs", num_envs, wanted, "or use other rollout_steps")
+            raise BadInputError("num_envs", num_envs, wanted, "change it or rollout_steps")
         actor = config.actor.build(spaces.obs_dim, spaces.action, generator=generator)
         critic = config.critic.build(spaces.obs_dim, 1, generator=generator)
         self.networks = {"actor": actor, "critic": critic}

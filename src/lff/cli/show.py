@@ -26,7 +26,8 @@ def show_command(run: tyro.conf.Positional[Path], /) -> None:
     """
     folder = find_run(run)
     config = folder.config
-    how = describe_compute(folder.info.get("computed") or {"by": config["compute"]["compile"]})
+    info = folder.info if folder.info_file.exists() else {}
+    how = describe_compute(info.get("computed") or {"by": config["compute"]["compile"]})
     print(f"{run}: {config['env']}, seed {config['seed']}, {folder.status}, {how}")
     print_networks(config["algo"])
     print_summary(run)

@@ -108,7 +108,8 @@ class Loop(ABC):
                 key = run.info.get("computed", {}).get("key")
                 if self.origin is not None and key != self.origin.key:
                     self._warn(
-                        "built by another compiler or for another processor: bits will differ"
+                        "the native code is not that of the first start (another compiler, "
+                        "processor or version of lff): bits will differ"
                     )
             start, steps = clock(), self.progress.env_step
             while self.progress.env_step < self.config.steps:

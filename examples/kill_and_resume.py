@@ -41,6 +41,10 @@ SETUPS = {
     "cheetah MLP, no target": (
         "sac --env dmc/cheetah-run --net mlp --target none --action-repeat 2 --checkpoint-every 40"
     ),
+    "pixels, cartpole LFF": (
+        "sac --env dmc-pixels/cartpole-swingup --net lff --action-repeat 4 --checkpoint-every 25 "
+        "--batch-size 8 --size size=36 cropped_size=32 num_filters=4 hidden_dim=16 fourier_dim=8"
+    ),
     "PPO, hopper LFF": "ppo --env gym/Hopper-v5 --net lff --num-envs 3 --checkpoint-every 25",
     "PPO in processes, cheetah": (
         "ppo --env dmc/cheetah-run --net mlp --critic-net lff --num-envs 2 --envs processes "
@@ -148,8 +152,8 @@ def torment(name, kills, arguments, folder, say):
     algo, *options = SETUPS[name].split()
     words = [algo, *SCHEDULE.split(), *OWN_SCHEDULE[algo].split(), *options]
     how = arguments.compile
-    if how == "native" and algo == "td3":
-        how = "off"  # it has no native form
+    if how == "native" and (algo == "td3" or "dmc-pixels" in SETUPS[name]):
+        how = "off"  # they have no native form
     words += ["--compile", how]
     words += ["--seed", str(arguments.seed)]
     rng = random.Random(f"{arguments.seed} {name}")

@@ -168,9 +168,10 @@ class Broken(gymnasium.Env):
         return obs, reward, False, self.count % 20 == 0, {}
 
 
+@pytest.mark.parametrize("compile", ["off", "native"])
 @pytest.mark.parametrize("what", ["observation", "reward"])
-def test_a_nan_of_the_environment_stops_the_run_and_keeps_the_checkpoint(what, tmp_path):
-    config = small("own", steps=400, checkpoint_every=100)
+def test_a_nan_of_the_environment_stops_the_run_and_keeps_the_checkpoint(what, compile, tmp_path):
+    config = small("own", steps=400, checkpoint_every=100, compile=compile)
     with pytest.raises(NonFiniteError, match=f"non-finite {what} at step 179"):
         train(config, directory=tmp_path / "run", env_fn=lambda _seed: Broken(what))
     assert load_latest(tmp_path / "run").step >= 100

@@ -63,6 +63,8 @@ def rerun_command(
     print(f"different: {difference}")
     for name, (then, now) in old.drift(versions()).items():
         print(f"  {name} was {then}, is {now}")
+    if old.info.get("computed") != RunDir(dir).info.get("computed"):
+        print("  compiled by another compiler, for another processor, or from other sources")
     sys.exit(ExitCode.FAILED)
 
 

@@ -26,17 +26,23 @@ def show_command(run: tyro.conf.Positional[Path], /) -> None:
     """
     folder = find_run(run)
     config = folder.config
-    info = folder.info if folder.info_file.exists() else {}
-    how = describe_compute(info.get("computed") or {"by": config["compute"]["compile"]})
+    computed = folder.info.get("computed") if folder.info_file.exists() else None
+    known = isinstance(computed, dict) and computed.get("by") in FORMS
+    how = describe_compute(computed if known else {"by": config["compute"]["compile"]})
     print(f"{run}: {config['env']}, seed {config['seed']}, {folder.status}, {how}")
     print_networks(config["algo"])
     print_summary(run)
 
 
+FORMS = {"native": "native", "graph": "compiled graph", "off": "eager"}
+
+
 def describe_compute(computed: dict[str, Any]) -> str:
     """Return which form of the update runs, and why not the native one."""
-    how = {"native": "native", "graph": "compiled graph", "off": "eager"}[computed["by"]]
-    return how if how == "native" else f"{how} ({computed.get('not_native') or 'as asked'})"
+    how, reason = FORMS[computed["by"]], str(computed.get("not_native") or "as asked")
+    if how == "native":
+        return "native acting, compiled graph" if computed.get("acts_alone") else how
+    return f"{how} ({reason if reason.isprintable() else 'unreadable reason'})"
 
 
 def print_networks(algo: dict[str, Any]) -> None:

@@ -214,7 +214,13 @@ def run_to_end(
     compute = config.compute
     check_device(compute.device)
     with tracked(trackers, folder) as track:
-        how = describe_compute({"by": compute.compile, "not_native": why_not_native(config)})
+        how = describe_compute(
+            {
+                "by": compute.compile,
+                "not_native": why_not_native(config),
+                "acts_alone": config.algo.learns_from == "rollout",
+            }
+        )
         size = f"{config.steps:,} steps, seed {config.seed}"
         print(f"{config.env}, {size}, {compute.device}, {how}")
         print_networks(to_dict(config.algo))

@@ -66,7 +66,7 @@ class Size:
     """Whether an arm's values cannot override those of the scale."""
     looks: int = 12
     """Evaluations of a run from state."""
-    native: bool = False
+    native: bool = True
     """Compute natively where that is possible."""
 
     def config(self, task: str, **fields: Any) -> "RunConfig":
@@ -119,9 +119,9 @@ class Training:
     """Episodes of an evaluation at laptop scale."""
     looks: int = 12
     """Evaluations of a run from state."""
-    native: bool = False
-    """Compute natively where that is possible; the digests of jobs cover it, and older tables were
-    made by the graph."""
+    native: bool = True
+    """Compute natively where that is possible.  Digests of jobs cover it: a grid whose table was
+    made by the graph says False."""
     largest: ScaleName = "paper"
     """The scale above which the grid does not grow."""
     then: Callable[[Any, ScaleName], Any] | None = None
@@ -219,7 +219,7 @@ def deep_fourier(algo: Any) -> Any:
     return replace(algo, **deep)
 
 
-def scheduled(config: "RunConfig", *, looks: int, native: bool = False) -> "RunConfig":
+def scheduled(config: "RunConfig", *, looks: int, native: bool = True) -> "RunConfig":
     """Return the run with a grid's evaluations and checkpoints, compiled if that pays."""
     from lff.training.run import native_gap, worth_compiling
 
@@ -242,6 +242,7 @@ def scheduled(config: "RunConfig", *, looks: int, native: bool = False) -> "RunC
         checkpoint_every=max(1, steps // 4),
     )
     compute = replace(config.compute, compile="graph" if compiled else "off")
-    if native and native_gap(config) is None:  # another machine gives the same rows
+    # another machine gives the same rows; a rollout's update is a graph, whose rows it does not
+    if native and algo.learns_from == "replay" and native_gap(config) is None:
         compute = replace(compute, compile="native", processor="x86-64-v3")
     return replace(config, schedule=schedule, compute=compute)

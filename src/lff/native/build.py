@@ -157,13 +157,13 @@ def compile_to(library: Path, files: Mapping[str, str], target: Target, main: Ma
             (folder / name).write_text(text, encoding="utf-8")
         made = folder / "made.so"
         command = [find_compiler() or "g++", *FLAGS, *machine_flags(target), "-o", str(made)]
-        done = subprocess.run(
-            [*command, str(folder / main)],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=LONGEST_BUILD,
-        )
+        command.append(str(folder / main))
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, timeout=LONGEST_BUILD
+            )
+        except subprocess.TimeoutExpired as error:
+            raise BuildError(f"the compiler took more than {LONGEST_BUILD} s") from error
         if done.returncode:
             errors = [line for line in done.stderr.splitlines() if "error" in line]
             reason = (errors or done.stderr.splitlines() or ["no message"])[0]

@@ -79,7 +79,8 @@ class Run:
     def time_shares(self) -> dict[str, float]:
         """Shares of the last start's time, by what it was spent on."""
         row = self.timing[-1] if self.timing else {}
-        return {n.removeprefix("share/"): v for n, v in row.items() if n.startswith("share/")}
+        shares = {n.removeprefix("share/"): v for n, v in row.items() if n.startswith("share/")}
+        return {name: as_number(v) for name, v in shares.items() if not isinstance(v, str)}
 
     def curve(self, metric: str, *, bad: float = math.inf) -> Curve:
         """Return steps and values of a metric; ``bad`` stands for values that are not finite."""

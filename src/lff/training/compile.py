@@ -25,11 +25,11 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-def check_compiler() -> None:
+def check_compiler(wanted: str = "graph") -> None:
     """Refuse to compile where that cannot be done."""
     if find_compiler() is None:
         remedy = "install g++, or use --compile off"
-        raise BadInputError("compile", "graph", "possible: there is no C++ compiler", remedy)
+        raise BadInputError("compile", wanted, "possible: there is no C++ compiler", remedy)
 
 
 def compile_update(update: Callable[Arguments, Result]) -> Callable[Arguments, Result]:

@@ -105,7 +105,8 @@ class Loop(ABC):
             else:
                 self._restore_common(checkpoint)
                 self._restore(checkpoint)
-                key = run.info.get("computed", {}).get("key")
+                computed = run.info.get("computed")
+                key = computed.get("key") if isinstance(computed, dict) else None
                 if self.origin is not None and key != self.origin.key:
                     self._warn(
                         "the native code is not that of the first start (another compiler, "

@@ -202,7 +202,9 @@ class OffPolicyLoop(Loop):
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         arrays, progress = checkpoint.arrays, self.progress
-        self.divergence = DivergenceWatch(self.agent, **checkpoint.meta["divergence"])
+        watched = checkpoint.meta["divergence"]
+        self.divergence.largest_reward = float(watched["largest_reward"])
+        self.divergence.seen_at = watched["seen_at"]
         refs = [SegmentRef.from_json(ref) for ref in progress.segments]
         stored, total = sum(ref.count for ref in refs), progress.stored
         self.memory.restore_parts(self.run.segments.each(refs), stored=stored, total=total)

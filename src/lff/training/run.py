@@ -197,7 +197,7 @@ def train(
     """
     check_device(config.compute.device)
     if config.compute.compile != "off":
-        check_compiler()
+        check_compiler(config.compute.compile)
     if reference_episodes < 0:
         raise BadInputError("reference_episodes", reference_episodes, ">= 0", "use 0 for none")
     set_torch(config.compute.threads)
@@ -221,7 +221,8 @@ def train(
 def _origin(loop: Loop) -> dict[str, str]:
     """Return what the native code was made by, for comparison alone, or why there is none."""
     if loop.origin is not None:
-        return loop.origin.to_json()
+        alone = loop.config.algo.learns_from == "rollout"
+        return loop.origin.to_json() | ({"acts_alone": "yes"} if alone else {})
     return {"not_native": why_not_native(loop.config) or "as asked"}
 
 

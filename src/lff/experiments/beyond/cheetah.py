@@ -14,7 +14,9 @@ EXPERIMENTS = (
         title="Does LFF learn cheetah-run faster than an MLP of equal size?",
         source="Figure 5 on one task, at small scale",
         arms={"MLP": baseline(net="mlp"), "LFF": ours()},
-        grid=Training(laptop=("dmc/cheetah-run",), steps=60_000, episodes=5, largest="laptop"),
+        grid=Training(
+            laptop=("dmc/cheetah-run",), steps=60_000, episodes=5, largest="laptop", native=False
+        ),
         metrics=(RETURN, Q, B_STD),
         sentences={"F-1: LFF learns faster than an MLP of equal size.": Better("LFF", than="MLP")},
         panels=(Panel(RETURN), Panel(Q), Panel(B_STD, variants=("LFF",))),

@@ -106,7 +106,14 @@ EXPERIMENTS = (
         "peer-sb3",
         "P-sb3: Our SAC learns better than theirs.",
         Better("lff", than="sb3"),
-        Training(laptop=("dmc/cheetah-run",), steps=50_000, episodes=5, looks=10, largest="laptop"),
+        Training(
+            laptop=("dmc/cheetah-run",),
+            steps=50_000,
+            episodes=5,
+            looks=10,
+            largest="laptop",
+            native=False,
+        ),
     ),
     peer(
         "peer-sb3-ppo",

@@ -26,6 +26,7 @@ EXPERIMENTS = (
         grid=Training(
             laptop=("dmc/cheetah-run", "dmc/walker-run"),
             steps=24_000,
+            native=False,
             paper=(
                 "dmc/finger-turn_hard",
                 "dmc/cheetah-run",

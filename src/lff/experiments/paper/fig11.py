@@ -11,7 +11,10 @@ CHEETAH, HOPPER, WALKER, HUMANOID = (
 )
 SAC_STEPS = 40_000
 GRID = Training(
-    laptop=(CHEETAH, WALKER), paper=(CHEETAH, HOPPER, WALKER, HUMANOID), steps=SAC_STEPS
+    laptop=(CHEETAH, WALKER),
+    paper=(CHEETAH, HOPPER, WALKER, HUMANOID),
+    steps=SAC_STEPS,
+    native=False,
 )
 EXPLAINED = Metric("train/explained_variance", "explained variance")
 VALUES = (

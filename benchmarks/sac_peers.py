@@ -72,7 +72,7 @@ def run_lff(size: Size, start: Callable[..., Callable[[], None]], *, how: Any) -
         algo=SACConfig(actor=net, critic=net, batch_size=size.batch, **rates),
         steps=1_000_000,
         schedule=Schedule(eval_every=1_000_000),  # the peers do not evaluate
-        compute=Compute(compile=how, threads=size.threads),
+        compute=Compute(compile=how, threads=size.threads, processor=processor),
     )
     tick = start(ready_after=config.algo.warmup_steps + 50)
     with tempfile.TemporaryDirectory() as folder:
@@ -141,7 +141,7 @@ def run_child(arguments: argparse.Namespace) -> None:
         return turns(ready_after=ready_after, clock=CLOCKS[arguments.clock])
 
     if name == "lff":
-        run_lff(size, start, how=arguments.compile)
+        run_lff(size, start, how=arguments.compile, processor=arguments.processor)
     elif name == "rltools":
         run_rltools(size, start)
     elif name in ("sb3", "sbx"):
@@ -162,7 +162,7 @@ def race(number: int, arguments: argparse.Namespace) -> dict[str, list[float]]:
     """Let all loops of one size take turns; return the rates of each, round by round."""
     threads = arguments.threads or SIZES[number].threads
     flags = ["--sizes", str(number), "--threads", str(threads), "--clock", arguments.clock]
-    flags += ["--compile", arguments.compile]
+    flags += ["--compile", arguments.compile, "--processor", arguments.processor]
     contenders = []
     for name in ("lff", *arguments.peers):
         command = [__file__, "--child", name, *flags]
@@ -199,7 +199,7 @@ def main() -> None:
     result = {"ratios": ratios, "spread": spread, "steps_per_second": rates, "met": met}
     threads = {str(n): arguments.threads or SIZES[n].threads for n in arguments.sizes}
     how = {"threads": threads, "rounds": arguments.rounds, "clock": arguments.clock}
-    how["compile"] = arguments.compile
+    how |= {"compile": arguments.compile, "processor": arguments.processor}
     print(json.dumps({**result, **how}))
 
 
@@ -213,6 +213,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=here)
     parser.add_argument("--clock", choices=tuple(CLOCKS), default="wall", help="what a rate is by")
     ways = ("native", "graph", "off")
+    parser.add_argument("--processor", choices=("native", "x86-64-v3"), default="native")
     parser.add_argument("--compile", choices=ways, default="native", help="how ours is computed")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     return parser.parse_args()

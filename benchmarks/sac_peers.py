@@ -59,7 +59,9 @@ def make_env(task: str) -> gymnasium.Env[Any, Any]:
     return env
 
 
-def run_lff(size: Size, start: Callable[..., Callable[[], None]], *, how: Any) -> None:
+def run_lff(
+    size: Size, start: Callable[..., Callable[[], None]], *, how: Any, processor: Any
+) -> None:
     """Train as ``lff train`` does: checkpoints, metrics, finite checks and all."""
     from lff.algos import SACConfig
     from lff.nn import MLPTrunk, NetConfig

@@ -27,8 +27,9 @@ def show_command(run: tyro.conf.Positional[Path], /) -> None:
     folder = find_run(run)
     config = folder.config
     computed = folder.info.get("computed") if folder.info_file.exists() else None
-    known = isinstance(computed, dict) and computed.get("by") in FORMS
-    how = describe_compute(computed if known else {"by": config["compute"]["compile"]})
+    if not isinstance(computed, dict) or computed.get("by") not in FORMS:
+        computed = {"by": config["compute"]["compile"]}
+    how = describe_compute(computed)
     print(f"{run}: {config['env']}, seed {config['seed']}, {folder.status}, {how}")
     print_networks(config["algo"])
     print_summary(run)

@@ -54,23 +54,23 @@ def compare(ours: list[float], others: list[float]) -> dict[str, object]:
 
 
 def draw(result: dict, path: Path) -> None:
-    """Draw each row's speed over the first one's, and the peers' as lines."""
+    """Draw the speed of every row, and of the peers in grey, over the first row's."""
     import matplotlib.pyplot as plt
 
     rows = result["rows"]
-    figure, axes = plt.subplots(figsize=(6.5, 0.55 * len(rows) + 1.3), layout="constrained")
-    for place, row in enumerate(rows):
-        low, high = row["to_first"]["quartiles"]
-        axes.barh(place, row["to_first"]["ratio"], color="#3b76af", height=0.6)
-        axes.plot([low, high], [place, place], color="black", lw=1.2)
-    for peer, found in rows[-1]["to_peers"].items():
-        where = rows[-1]["to_first"]["ratio"] / found["ratio"]
-        axes.axvline(where, color="#888888", ls=":", lw=1)
-        axes.text(where, len(rows) - 0.45, peer, ha="center", va="bottom", fontsize=8)
-    axes.set_yticks(range(len(rows)), [f"{row['change']}\n{row['commit']}" for row in rows])
-    axes.set(xlabel="environment steps per second, over the first row's", ylim=(-0.6, len(rows)))
+    newest = rows[-1]["to_first"]["ratio"]
+    peers = {name: newest / found["ratio"] for name, found in rows[-1]["to_peers"].items()}
+    labels = [*sorted(peers, key=peers.get), *(f"{r['change']} ({r['commit']})" for r in rows)]
+    figure, axes = plt.subplots(figsize=(6.5, 0.32 * len(labels) + 0.8), layout="constrained")
+    for place, name in enumerate(labels[: len(peers)]):
+        axes.barh(place, peers[name], color="#9a9a9a", height=0.7)
+    for place, row in enumerate(rows, len(peers)):
+        axes.barh(place, row["to_first"]["ratio"], color="#3b76af", height=0.7)
+        axes.plot(row["to_first"]["quartiles"], [place, place], color="black", lw=1.2)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_xlabel(f"environment steps per second, over those of {rows[0]['commit']}")
     axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, metadata={"Date": None})
+    figure.savefig(path, **({"metadata": {"Date": None}} if path.suffix == ".svg" else {}))
 
 
 def main() -> None:

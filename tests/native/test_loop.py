@@ -8,12 +8,14 @@ import signal
 import pytest
 import torch
 
-from lff.algos import SACConfig
+from lff.algos import SACConfig, Spaces
 from lff.core.errors import BadInputError, InterruptedRunError, NonFiniteError
-from lff.native.sac import paying_threads
-from lff.regularizers import Dropout
+from lff.native.sac import config_gap, paying_threads, supports
+from lff.regularizers import Dropout, LayerNorm, SpectralNorm
 from lff.store import load_latest, read_rows
 from lff.training import train
+from lff.training.networks import NetName
+from lff.training.presets import preset
 from lff.training.run import choose_compilation, native_gap
 from tests.native.cases import Case, mlp
 from tests.training.runs import small
@@ -143,3 +145,17 @@ def test_auto_takes_native_where_it_can(monkeypatch, tmp_path):
 def test_a_second_thread_is_for_wide_layers(width, threads):
     config = SACConfig(actor=mlp(16), critic=mlp(width))
     assert paying_threads(Case(config, obs=3, act=1).build(), 2) == threads
+
+
+@pytest.mark.parametrize("name", NetName.__args__)
+@pytest.mark.parametrize("regularizer", [None, LayerNorm(), Dropout(p=0.1), SpectralNorm()])
+def test_a_config_and_its_agent_give_the_same_answer(name, regularizer):
+    algo = preset("laptop", "dmc/cheetah-run").config(name).algo
+    algo = dataclasses.replace(algo, regularizers=(regularizer,) if regularizer else ())
+    agent = algo.build(Spaces((17,), 6))
+    assert (config_gap(algo, 512) is None) == (supports(agent, widest=512) is None)
+
+
+def test_planning_draws_no_weights(monkeypatch):
+    monkeypatch.setattr(SACConfig, "build", None)
+    assert native_gap(small(steps=3_000)) is None

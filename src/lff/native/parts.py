@@ -3,7 +3,7 @@
 The one file that knows how the agent names its tensors.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,6 +75,14 @@ def parts_of(agent: Any) -> Parts:
     )
 
 
+def not_covered(regularizers: Sequence[Any]) -> str | None:
+    """Return the first regularizer that the native update leaves out."""
+    for regularizer in regularizers:
+        if regularizer.penalizes or type(regularizer).__name__ in ("Dropout", "SpectralNorm"):
+            return f"the regularizer {type(regularizer).__name__}"
+    return None
+
+
 def why_not(agent: Any) -> str | None:
     """Return what keeps an agent from the native update, by its settings; None if nothing does."""
     state, config = agent.state(), agent.config
@@ -82,9 +90,9 @@ def why_not(agent: Any) -> str | None:
         return f"an agent of type {type(agent).__name__}"
     if any(value.device.type != "cpu" for value in state.values()):
         return "a device other than the CPU"
-    for regularizer in config.regularizers:
-        if regularizer.penalizes or type(regularizer).__name__ in ("Dropout", "SpectralNorm"):
-            return f"the regularizer {type(regularizer).__name__}"
+    reason = not_covered(config.regularizers)
+    if reason is not None:
+        return reason
     adams = (agent.optimizers["actor"], agent.optimizers["critic"])
     if any(rule.beta1 != BETA1 for adam in adams for rule in adam.rules.values()):
         return f"a beta1 other than {BETA1:g}"

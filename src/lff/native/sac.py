@@ -11,13 +11,14 @@ import torch
 from jaxtyping import Float32, Int64
 from torch import Tensor
 
+from lff.algos.sac import SACConfig
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError
 from lff.data import Batch
 from lff.native.binding import Table, checked
 from lff.native.build import Target, load
-from lff.native.parts import parts_of, why_not
-from lff.native.shape import UnsupportedError, describe
+from lff.native.parts import not_covered, parts_of, why_not
+from lff.native.shape import UnsupportedError, describe, network_gap
 
 CRITIC_METRICS = ("critic_loss", "alpha", "q_mean", "q_max", "target_q_mean")
 ACTOR_METRICS = ("actor_loss", "entropy")
@@ -51,6 +52,14 @@ def supports(agent: Any, *, widest: int | None = None) -> str | None:
     if widest is not None and max(*shape.actor.hidden, *shape.critic.hidden) > widest:
         return f"layers wider than {widest}"
     return None
+
+
+def config_gap(algo: Any, widest: int) -> str | None:
+    """Return the same by an algorithm's config, without building the agent."""
+    if type(algo) is not SACConfig:
+        return f"{algo.tag} has no native update"
+    reasons = (network_gap(net, widest) for net in (algo.actor, algo.critic))
+    return not_covered(algo.regularizers) or next(filter(None, reasons), None)
 
 
 def paying_threads(agent: Any, threads: int) -> int:

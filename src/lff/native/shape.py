@@ -5,7 +5,9 @@ of one architecture and batch size.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
+import torch
 from torch import nn
 
 from lff.native.parts import Parts
@@ -17,7 +19,7 @@ from lff.nn.fronts import (
     LogUniformFourierFeatures,
     TanhFeatures,
 )
-from lff.nn.net import Network
+from lff.nn.net import NetConfig, Network
 
 NORM_EPS = 1e-5
 WAVES: dict[type[nn.Module], str] = {
@@ -126,6 +128,19 @@ def describe_policy(network: nn.Module, outputs: int) -> tuple[NetShape, str]:
         raise UnsupportedError(f"a network of type {type(network).__name__}")
     shape = _network(network, "", outputs, plain=True)
     return shape, _header(shape.code("Actor"))
+
+
+@lru_cache(maxsize=1024)
+def network_gap(config: NetConfig, widest: int) -> str | None:
+    """Return what keeps a network from the native update, without drawing its weights."""
+    try:
+        with torch.device("meta"):
+            shape = _network(config.build(4, 2), "", 2, plain=True)
+    except UnsupportedError as error:
+        return str(error)
+    if shape.tangents:
+        return "layers of type Tanh"
+    return f"layers wider than {widest}" if max(shape.hidden) > widest else None
 
 
 def describe(parts: Parts, *, threads: int = 1) -> Shape:

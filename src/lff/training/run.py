@@ -23,7 +23,7 @@ from lff.envs.gym import Adapter
 from lff.envs.views import PixelView
 from lff.native.build import Target, checked_cache_dir
 from lff.native.policy import supports_policy
-from lff.native.sac import supports
+from lff.native.sac import config_gap
 from lff.store import RunDir
 from lff.training.compile import check_compiler, find_compiler
 from lff.training.loop import Loop, Watch
@@ -141,12 +141,11 @@ def native_gap(config: RunConfig) -> str | None:
         return f"device {config.compute.device}"
     if has_pixels(config.env):
         return "an encoder of images"
-    agent: Any = config.algo.build(Spaces((4,), 2))  # any sizes will do
     if config.algo.learns_from == "replay":
-        return supports(agent, widest=WIDEST_NATIVE)
+        return config_gap(config.algo, WIDEST_NATIVE)
     if not worth_compiling(config):
         return "too short to amortize compilation"
-    return supports_policy(agent)
+    return supports_policy(config.algo.build(Spaces((4,), 2)))  # any sizes will do
 
 
 def why_not_native(config: RunConfig) -> str | None:

@@ -73,7 +73,7 @@ def test_everything_together_trains(tmp_path, cli):
         (("--with", "functional", "--target", "none"), "target must be left as it is"),
         (("--with", "dropuot"), "did you mean dropout?"),
         (("--with", "dropout:q=1"), "fields of Dropout"),
-        (("--with", "dropout:p=high"), "fix this field"),
+        (("--with", "dropout:p=high"), "p must be a finite number"),
         (("--net", "mlp", "--with", "basis:lr=0.1"), "used with a network that trains"),
         (("--net", "fixed-b", "--with", "basis:anchor=1"), "used with a network that trains"),
         (("--with", "my_package.norms:Own"), "--trust my_package"),

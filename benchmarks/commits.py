@@ -18,7 +18,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from turns import Contender, median_and_quartiles
+from turns import Contender, median_and_quartiles, take_turns
 
 HERE = Path(__file__).parents[1]
 LOOPS = {
@@ -94,13 +94,7 @@ def main() -> None:
             print(f"  {commit} is warm", flush=True)
         peers = [contender(HERE, arguments.loop, peer) for peer in arguments.peers]
         everyone = [one for *_, one in rows] + peers
-        for turn in range(arguments.rounds):
-            shift = turn % len(everyone)  # nobody always follows the same one
-            for one in everyone[shift:] + everyone[:shift]:
-                one.start(arguments.seconds)
-                one.finish()
-        for one in everyone:
-            one.stop()
+        take_turns(everyone, rounds=arguments.rounds, seconds=arguments.seconds)
     result = {
         "loop": arguments.loop,
         "rounds": arguments.rounds,

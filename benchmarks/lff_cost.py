@@ -11,7 +11,7 @@ import json
 import tempfile
 import time
 
-from turns import Contender, median_and_quartiles, turns
+from turns import Contender, median_and_quartiles, take_turns, turns
 
 LOOPS = {"lff": ("lff", "native"), "mlp": ("mlp", "native"), "mlp-graph": ("mlp", "graph")}
 GOALS = {"lff_over_mlp": 1.15, "graph_over_native": 1.5}
@@ -44,13 +44,7 @@ def run_child(name: str, *, updates: bool) -> None:
 
 def race(rounds: int, seconds: float, flags: list[str]) -> dict[str, list[float]]:
     everyone = [Contender(n, [__file__, "--child", n, *flags], threads=1) for n in LOOPS]
-    for turn in range(rounds):
-        shift = turn % len(everyone)
-        for one in everyone[shift:] + everyone[:shift]:
-            one.start(seconds)
-            one.finish()
-    for one in everyone:
-        one.stop()
+    take_turns(everyone, rounds=rounds, seconds=seconds)
     return {one.name: one.rates for one in everyone}
 
 

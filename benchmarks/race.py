@@ -4,7 +4,7 @@ import argparse
 import json
 from collections.abc import Callable, Mapping
 
-from turns import Contender, median_and_quartiles
+from turns import Contender, median_and_quartiles, take_turns
 
 
 def race(
@@ -38,15 +38,10 @@ def race(
         command = [script, "--child", name, *flags]
         contenders.append(Contender(name, command, threads=arguments.threads))
         print(f"  {name} is warm", flush=True)
-    for number in range(arguments.rounds):
-        shift = number % len(contenders)  # nobody always follows the same one
-        for contender in contenders[shift:] + contenders[:shift]:
-            contender.start(arguments.seconds)
-            contender.finish()
+    take_turns(contenders, rounds=arguments.rounds, seconds=arguments.seconds)
     ours, *peers = contenders
     ratios, spread, rates = {}, {}, {}
     for contender in contenders:
-        contender.stop()
         rate = median_and_quartiles(contender.rates)[0]
         rates[contender.name] = round(steps_per_tick * rate, 1)
     for peer in peers:

@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import gymnasium
-from turns import CLOCKS, Contender, median_and_quartiles, turns
+from turns import CLOCKS, Contender, median_and_quartiles, take_turns, turns
 
 PEERS = ("rltools", "sb3", "sbx", "cleanrl", "leanrl")
 GOALS = {
@@ -170,13 +170,7 @@ def race(number: int, arguments: argparse.Namespace) -> dict[str, list[float]]:
         command = [__file__, "--child", name, *flags]
         contenders.append(Contender(name, command, threads=threads))
         print(f"  {name}_{number} is warm", flush=True)
-    for turn in range(arguments.rounds):
-        shift = turn % len(contenders)  # nobody always follows the same one
-        for contender in contenders[shift:] + contenders[:shift]:
-            contender.start(arguments.seconds)
-            contender.finish()
-    for contender in contenders:
-        contender.stop()
+    take_turns(contenders, rounds=arguments.rounds, seconds=arguments.seconds)
     return {f"{one.name}_{number}": one.rates for one in contenders}
 
 

@@ -85,6 +85,17 @@ class Contender:
         sys.exit(f"{self.name} stopped with exit code {self.child.wait()}")
 
 
+def take_turns(contenders: Sequence[Contender], *, rounds: int, seconds: float) -> None:
+    """Let each run a slice in every round, then end them; the order moves on by one each time."""
+    for turn in range(rounds):
+        shift = turn % len(contenders)
+        for contender in [*contenders[shift:], *contenders[:shift]]:
+            contender.start(seconds)
+            contender.finish()
+    for contender in contenders:
+        contender.stop()
+
+
 def median_and_quartiles(values: Sequence[float]) -> tuple[float, list[float]]:
     """Return the median, and the quartiles as the spread."""
     if len(values) < 2:

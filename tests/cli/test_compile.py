@@ -33,7 +33,7 @@ def test_a_short_run_is_eager_and_says_why(cli):
     assert re.search(shares, shown)
 
 
-@pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
+@pytest.mark.skipif(find_compiler() is None, reason="a C++ compiler is missing")
 def test_a_native_run_is_named(cli, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert ", native\n" in train(cli, "--compile", "native").out

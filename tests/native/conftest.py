@@ -13,4 +13,4 @@ def native_cache(tmp_path_factory):
 def _native_cache(monkeypatch, native_cache):
     monkeypatch.setenv("XDG_CACHE_HOME", str(native_cache))
     if find_compiler() is None:
-        pytest.skip("there is no C++ compiler")
+        pytest.skip("a C++ compiler is missing")

@@ -34,7 +34,7 @@ def print_table(
         table.add_row(*row)
     console = Console(highlight=False)
     if not console.is_terminal:
-        console.width = 10_000  # a file has no edge to cut a table at
+        console.width = 10_000  # a file does not cut tables at the width of a terminal
     console.print(table)
 
 

@@ -101,7 +101,7 @@ def origin_of(header: str, target: Target = "native", main: Main = "sac.cpp") ->
     compiler = find_compiler()
     if compiler is None:
         raise BadInputError(
-            "compile", "native", "possible: there is no C++ compiler", "install g++"
+            "compile", "native", "possible here: no C++ compiler found", "install g++"
         )
     version, identity = compiler_identity(compiler, target)
     digest = hashlib.sha256()

@@ -57,7 +57,7 @@ def supports(agent: Any, *, widest: int | None = None) -> str | None:
 def config_gap(algo: Any, widest: int) -> str | None:
     """Return the same by an algorithm's config, without building the agent."""
     if type(algo) is not SACConfig:
-        return f"{algo.tag} has no native update"
+        return f"an algorithm other than SAC: {algo.tag}"
     reasons = (network_gap(net, widest) for net in (algo.actor, algo.critic))
     return not_covered(algo.regularizers) or next(filter(None, reasons), None)
 

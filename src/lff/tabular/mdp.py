@@ -214,8 +214,8 @@ def policy_return(
 ) -> Float[np.ndarray, "*batch"]:
     """Return the expected return of episodes from the start.
 
-    Discounted and without end if there is no horizon; else the plain sum of that many rewards, as
-    an environment with a time limit pays it.
+    Discounted and without end unless a horizon is given; then the plain sum of that many rewards,
+    as an environment with a time limit pays it.
     """
     policy = _check_policy(mdp, policy)
     if horizon is None:

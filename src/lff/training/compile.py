@@ -29,7 +29,7 @@ def check_compiler(wanted: str = "graph") -> None:
     """Refuse to compile where that cannot be done."""
     if find_compiler() is None:
         remedy = "install g++, or use --compile off"
-        raise BadInputError("compile", wanted, "possible: there is no C++ compiler", remedy)
+        raise BadInputError("compile", wanted, "possible here: no C++ compiler found", remedy)
 
 
 def compile_update(update: Callable[Arguments, Result]) -> Callable[Arguments, Result]:

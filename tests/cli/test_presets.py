@@ -25,10 +25,23 @@ def test_show_has_schedule_and_exact_sizes(cli):
     assert values["steps"] == 1_000_000
     critic = LFF(23, 1, n_hidden=2, hidden_dim=1024, sigma=0.003, fourier_dim=64)
     assert values["critic lff parameters"] == num_parameters(critic)
-    first, second, third = values["actor mlp hidden"]
-    assert (second, third) == (1024, 1024)
-    actor = MLP(17, 12, n_hidden=3, hidden_dim=1024, first_dim=first)
+    assert values["actor mlp hidden"] == [749, 749, 749]
+    actor = MLP(17, 12, n_hidden=3, hidden_dim=749)
     assert values["actor mlp parameters"] == num_parameters(actor)
+
+
+@pytest.mark.parametrize("task", ["dmc/cheetah-run", "dmc/finger-spin", "dmc/walker-walk"])
+def test_controls_and_baselines_are_as_large_as_lff(cli, task):
+    """Within 0.5 %, or the weights of one unit of width."""
+    shown = cli("presets", "show", "laptop", "--env", task, "--json")
+    values = {name: value["laptop"] for name, value in json.loads(shown.out).items()}
+    for role in ("actor", "critic"):
+        goal = values[f"{role} lff parameters"]
+        for net in ("mlp", "mlp-2", "linear", "constant", "tanh", "ffn"):
+            unit = 2 * max(values[f"{role} {net} hidden"]) + 128
+            assert abs(values[f"{role} {net} parameters"] - goal) <= max(0.005 * goal, unit), net
+        assert len(values[f"{role} mlp-2 hidden"]) == 2
+        assert values[f"{role} ffn-published parameters"] > 1.5 * goal
 
 
 def test_diff_has_what_differs_and_nothing_else(cli):

@@ -9,6 +9,7 @@ from lff.core import BadInputError, BadTypeError, from_dict, to_dict
 from lff.nn import (
     AUTHORS_UNMATCHED_FRONT,
     ConcatMLPTrunk,
+    ConstantControl,
     Conv1x1,
     DeepFourierTrunk,
     Ensemble,
@@ -21,6 +22,7 @@ from lff.nn import (
     NetConfig,
     NoFront,
     PixelEncoderConfig,
+    TanhControl,
     count,
     count_entrance,
     num_parameters,
@@ -61,12 +63,49 @@ def test_counts_match_within_half_a_percent_for_every_front_and_trunk(front, tru
     config = NetConfig(fronts(size)[front], trunks(size, size)[trunk])
     baseline = matched_mlp(config, d, 1)
     assert count(baseline, d, 1) == pytest.approx(count(config, d, 1), rel=0.005)
-    layers = len(config.trunk.hidden) + (not isinstance(config.front, Identity))
-    if len(baseline.trunk.hidden) == layers:
-        assert match_width(config, d, 1) == baseline.trunk.hidden[0]
+    hidden = baseline.trunk.hidden
+    assert len(hidden) == len(config.trunk.hidden) + (not isinstance(config.front, Identity))
+    assert hidden[0] == max(hidden), "the first layer is never a bottleneck"
+    if len(set(hidden)) > 1:
+        assert hidden == (match_width(config, d, 1), *config.trunk.hidden[-len(hidden) + 1 :])
     else:
-        with pytest.raises(BadInputError, match="MatchedMLP"):
-            match_width(config, d, 1)
+        assert hidden[0] <= size, "all widths moved together"
+
+
+@pytest.mark.parametrize("trunk", range(len(trunks(2))))
+@pytest.mark.parametrize("front", range(len(fronts(2))))
+@pytest.mark.parametrize(("d", "size"), [(7, 128), (90, 1024)])
+def test_a_shallow_mlp_has_the_size_and_depth_of_the_network(front, trunk, d, size):
+    """With and without a front of its own: within 0.5 %, or one unit of width."""
+    like = NetConfig(fronts(size)[front], trunks(size, size)[trunk])
+    for own in (
+        Identity(),
+        ConstantControl(fourier_dim=size),
+        TanhControl(fourier_dim=8, sigma=1.0),
+    ):
+        net = NetConfig(own, MatchedMLP(like=like, layers="shallow"))
+        first, second = net.hidden(d, 1)
+        assert first == second
+        off = abs(count(net, d, 1) - count(like, d, 1))
+        wider = count(NetConfig(own, MLPTrunk((first + 1,) * 2)), d, 1) - count(net, d, 1)
+        assert off <= max(0.005 * count(like, d, 1), wider)
+        assert from_dict(NetConfig, to_dict(net)) == net
+        assert num_parameters(net.build(d, 1)) == count(net, d, 1)
+
+
+def test_the_widths_of_table_1_do_not_make_a_bottleneck():
+    """F = 64 before layers of 1024: the first layer alone would shrink to 86 units."""
+    like = NetConfig(Fourier(fourier_dim=64, sigma=0.003), MLPTrunk((1024, 1024)))
+    assert match_width(like, 23, 1) == 86
+    assert matched_mlp(like, 23, 1).trunk.hidden == (749, 749, 749)
+    laptop = NetConfig(Fourier(fourier_dim=128, sigma=0.01), MLPTrunk((128, 128)))
+    assert matched_mlp(laptop, 23, 1).trunk.hidden == (137, 128, 128)
+
+
+def test_a_network_smaller_than_the_layers_behind_it_lacks_a_first_width():
+    tiny = NetConfig(Fourier(fourier_dim=8, sigma=0.1), DeepFourierTrunk((64, 64)))
+    with pytest.raises(BadInputError, match="MatchedMLP"):
+        match_width(tiny, 7, 1)
 
 
 @pytest.mark.parametrize("d", [1, 3, 24])

@@ -26,7 +26,7 @@ def make_run(path, *, seed=0, env="dmc/cheetah-run", sigma=0.01, command=None, s
         if step % 1000 == 0:
             value = 100 * share + seed
             rows.append({"env_step": step, "eval/return": value, "eval/return_std": 5.0,
-                         "eval/q_bias": 3 * share})  # fmt: skip
+                         "eval/q_minus_return": 3 * share})  # fmt: skip
             returns = [value - 5, value + 5]
             stored = {"env_step": step, "returns": returns}
             (path / f"evaluations/{step:09d}.json").write_text(json.dumps(stored))

@@ -19,7 +19,7 @@ VARIANTS = {
 ROLES = ("baseline", "ours", "ours", "control", "rival")
 ARMS = {name: Arm(role) for name, role in zip(VARIANTS, ROLES, strict=True)}
 Q_MAX = Metric("train/q_max", "largest |Q|", "lower", peak=True)
-Q_BIAS = Metric("eval/q_bias", "Q bias")
+Q_ERROR = Metric("eval/q_minus_return", "Q minus return")
 B_STD = Metric("lff/critic_B_std", "std of B")
 B_BINS = Metric("lff/critic_B_histogram", "entries of B")
 LFF = "LFF, no target"
@@ -80,7 +80,7 @@ def experiment(**changes):
         source="Figure 8",
         arms=ARMS,
         grid=lambda *_: (),
-        metrics=(RETURN, Q_MAX, Q_BIAS, B_STD, B_BINS),
+        metrics=(RETURN, Q_MAX, Q_ERROR, B_STD, B_BINS),
         panels=(
             Panel(RETURN),
             Panel(Q_MAX, log=True, line=100.0, line_label="1/(1-γ)"),
@@ -125,7 +125,7 @@ def rows(*, tasks=TASKS, variants=VARIANTS):
                     growth = 10 ** ((6 if mlp else 1.4) * share + 0.2 * rng.standard_normal())
                     lost = mlp and seed == 3 and share > 0.9
                     add(variant, task, seed, step, "largest |Q|", math.inf if lost else growth)
-                    add(variant, task, seed, step, "Q bias", growth - 10 * share)
+                    add(variant, task, seed, step, "Q minus return", growth - 10 * share)
                     if variant.startswith("LFF"):
                         add(variant, task, seed, step, "std of B", 0.01 + 0.05 * share**0.5)
                 if variant.startswith("LFF"):

@@ -204,7 +204,7 @@ def test_hostile_names_stay_names():
 def test_diagnostics_are_what_no_panel_shows(made):
     experiment, rows = made
     assert diagnostics(experiment, rows) == [
-        Panel(tables.Q_BIAS),
+        Panel(tables.Q_ERROR),
         Panel(tables.B_STD, log=True),
         Panel(tables.B_BINS, kind="histogram"),
     ]

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import tyro
 
@@ -11,7 +11,7 @@ from lff.cli.output import Json, cell, print_table
 from lff.core.errors import BadInputError
 from lff.envs import PAPER_TASKS, shapes
 from lff.nn import Ensemble, Network, num_parameters
-from lff.training.networks import PixelSizes
+from lff.training.networks import NetName, PixelSizes
 from lff.training.presets import (
     SOURCES,
     Preset,
@@ -79,8 +79,8 @@ def describe(name: PresetName, env: str | None, *, algo: str | type = "sac") -> 
 
 
 def net_sizes(chosen: Preset, spaces: Spaces) -> Values:
-    """Return hidden widths and exact parameter counts of LFF and MLP, in actor and critic."""
-    agents = {n: chosen.config(n, actor=n).algo.build(spaces) for n in ("lff", "mlp")}
+    """Return hidden widths and exact parameter counts of every network, in actor and critic."""
+    agents = {n: chosen.config(n, actor=n).algo.build(spaces) for n in get_args(NetName)}
     values: Values = {}
     for role in ("actor", "critic"):
         for name, agent in agents.items():

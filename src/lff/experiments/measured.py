@@ -4,8 +4,8 @@ from lff.stats.metrics import RETURN as RETURN
 from lff.stats.metrics import Metric
 
 Q_MAX = Metric("train/q_max", "largest |Q|", "lower", peak=True)
-Q_BIAS = Metric("eval/q_bias", "Q bias")
-Q_VALUES = (Q_MAX, Metric("train/q_mean", "mean Q"), Q_BIAS)
+Q_ERROR = Metric("eval/q_minus_return", "Q minus return")
+Q_VALUES = (Q_MAX, Metric("train/q_mean", "mean Q"), Q_ERROR)
 ACTOR_STD = Metric("lff/actor_B_std", "std of B, actor")
 CRITIC_STD = Metric("lff/critic_B_std", "std of B, critics")
 DRIFT = (ACTOR_STD, CRITIC_STD)

@@ -1,10 +1,11 @@
 """Baselines of equal size: an MLP whose widths are resolved when it is built.
 
-The count of parameters is affine in the free width w, count(w) = a + b·w, so two counts give the
-exact w.  Counting builds the real networks without storage (torch's meta device), hence holds for
-every front and trunk.
+Counting builds the real networks without storage (torch's meta device), so it holds for every front
+and trunk.  The count is affine in one free width w, count(w) = a + b·w, so two counts give the
+exact w; where all widths move together it is monotone, and bisection finds the nearest.
 """
 
+import bisect
 import functools
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
@@ -14,13 +15,14 @@ from torch import nn
 
 from lff.core.checks import check_choice, check_size
 from lff.core.errors import BadInputError, BadTypeError
+from lff.nn.fronts import Identity
 from lff.nn.net import NetConfig, Network, num_parameters, solve_affine
-from lff.nn.parts import Trunk
+from lff.nn.parts import Front, Trunk
 from lff.nn.pixels import AUTHORS_UNMATCHED_FRONT, MatchedConv1x1, PixelEncoder, PixelEncoderConfig
 from lff.nn.trunks import Activation, ConcatMLPTrunk, DeepFourierTrunk, MLPTrunk
 
 MatchRule = Literal["exact", "paper", "readme"]
-MatchedLayers = Literal["plain", "concat", "deep-fourier"]
+MatchedLayers = Literal["plain", "concat", "deep-fourier", "shallow"]
 NAMED_WIDTHS = {"paper": 1100, "readme": 1024}
 
 
@@ -30,29 +32,45 @@ class MatchedMLP(Trunk):
 
     A front is one layer, so the MLP gets one hidden layer more than ``like.trunk``, with the
     trunk's widths and nonlinearity; its first width is free and solves count(MLP) = count(like).
+    Where the first layer would become the narrowest, all hidden layers get one width instead: a
+    bottleneck would be another handicap than the one that is studied.
+
+    A ``shallow`` one has as many hidden layers as ``like.trunk``, all of one width; it may have a
+    front of its own, whose parameters count.
 
     >>> from lff.nn import Fourier
-    >>> like = NetConfig(front=Fourier(fourier_dim=64, sigma=0.01), trunk=MLPTrunk((256, 256)))
+    >>> like = NetConfig(front=Fourier(fourier_dim=64, sigma=0.01), trunk=MLPTrunk((64, 64)))
     >>> MatchedMLP(like=like).resolve(4, 1).hidden
-    (67, 256, 256)
+    (66, 64, 64)
+    >>> MatchedMLP(like=like, layers="shallow").resolve(4, 1).hidden
+    (91, 91)
     """
 
     tag: ClassVar[str] = "matched-mlp"
-    takes_front: ClassVar[bool] = False
     like: NetConfig
     """The network to be compared with."""
     rule: MatchRule = "exact"
     """First width: of equal size, the 1100 of section 5, or the 1024 of the authors' commands."""
     layers: MatchedLayers = "plain"
-    """Plain MLP; x concatenated once (Fig. 9); or the same widths with sine and cosine."""
+    """Plain MLP; x concatenated once (Fig. 9); the same widths with sine and cosine; or an MLP that
+    is as deep as ``like.trunk``."""
+
+    @property
+    def takes_front(self) -> bool:
+        """Whether a front may precede it."""
+        return self.layers == "shallow"
 
     def resolve(
-        self, in_features: int, out_features: int
+        self, in_features: int, out_features: int, *, front: Front | None = None
     ) -> MLPTrunk | ConcatMLPTrunk | DeepFourierTrunk:
         """Return the trunk with its widths as numbers."""
         like = self.like.resolve(in_features, out_features)
-        widths = matched_widths(like, in_features, out_features, rule=self.rule)
         activation: Activation = getattr(like.trunk, "activation", "relu")
+        if self.layers == "shallow":
+            depth = len(like.hidden(in_features, out_features))
+            widths = equal_widths(like, in_features, out_features, depth=depth, front=front)
+            return MLPTrunk(hidden=widths, activation=activation)
+        widths = matched_widths(like, in_features, out_features, rule=self.rule)
         if self.layers == "concat":
             return ConcatMLPTrunk(hidden=widths, activation=activation)
         if self.layers == "deep-fourier":
@@ -87,23 +105,37 @@ def first_width(
     return solve_affine(*(count(net, in_features, out_features) for net in (like, *baselines)))
 
 
+def equal_widths(
+    like: NetConfig, in_features: int, out_features: int, *, depth: int, front: Front | None = None
+) -> tuple[int, ...]:
+    """Return ``depth`` equal widths whose count, with this front before them, is nearest."""
+    goal = count(like, in_features, out_features)
+
+    def excess(width: int) -> int:
+        net = NetConfig(front or Identity(), MLPTrunk((width,) * depth))
+        return count(net, in_features, out_features) - goal
+
+    above = bisect.bisect_left(range(1, 1 << 16), 0, key=excess) + 1  # the least that is not below
+    width = above if above == 1 or excess(above) < -excess(above - 1) else above - 1
+    return (width,) * depth
+
+
 def matched_widths(
     like: NetConfig, in_features: int, out_features: int, *, rule: MatchRule
 ) -> tuple[int, ...]:
     """Return the hidden widths of the MLP that a network is fairly compared with.
 
     ``exact`` is the width whose count is nearest (off by half a unit's weights at the most, under
-    0.5 % at the sizes that matter).  A network smaller than the later layers alone (deep Fourier
-    features have half the weights) is matched with fewer of them.
+    0.5 % at the sizes that matter).  Where the first layer would be the narrowest, all have one
+    width.
     """
     later = later_widths(like, in_features, out_features)
     if rule != "exact":
         return (NAMED_WIDTHS[rule], *later)
-    for skipped in range(len(later) + 1):
-        width = first_width(like, in_features, out_features, later[skipped:])
-        if width >= 1:
-            return (width, *later[skipped:])
-    return (1,)
+    width = first_width(like, in_features, out_features, later)
+    if width >= min(later, default=1):
+        return (width, *later)
+    return equal_widths(like, in_features, out_features, depth=1 + len(later))
 
 
 def match_width(
@@ -116,7 +148,8 @@ def match_width(
     """Return the width that makes a baseline as large as ``network``.
 
     For a network or its config: the first hidden width of an MLP with one hidden layer more (as
-    many without a front), as ``lff.MLP(..., first_dim=...)`` takes it.  For a pixel encoder: the
+    many without a front), as ``lff.MLP(..., first_dim=...)`` takes it; where that is far below the
+    others, prefer :class:`MatchedMLP`, which does not make a bottleneck.  For a pixel encoder: the
     channels of the 1x1 convolution that replaces the front, so that front plus first convolution
     are equal.  A config alone does not know its input, so it needs ``in_features`` (the
     image's channels for an encoder) and, for networks, ``out_features``.
@@ -143,10 +176,12 @@ def match_width(
         return matched.resolve(in_features, num_filters=config.num_filters).channels
     out_features = check_size("out_features", out_features)
     check_choice("choice", choice, get_args(MatchRule))
-    width, *rest = matched_widths(config, in_features, out_features, rule=choice)
+    if choice != "exact":
+        return NAMED_WIDTHS[choice]
     later = later_widths(config, in_features, out_features)
-    if len(rest) < len(later):
+    width = first_width(config, in_features, out_features, later)
+    if width < 1:
         constraint = f"larger than an MLP with layers {(1, *later)}"
-        remedy = "use lff.nn.MatchedMLP, which takes fewer layers"
+        remedy = "use lff.nn.MatchedMLP, which narrows all layers"
         raise BadInputError("the network", config, constraint, remedy)
     return width

@@ -61,11 +61,12 @@ class NetConfig(Config):
 
     def resolve(self, in_features: int, out_features: int) -> "NetConfig":
         """Return the same network with all widths of the trunk as numbers."""
-        return replace(self, trunk=self.trunk.resolve(in_features, out_features))
+        trunk = self.trunk.resolve(in_features, out_features, front=self.front)
+        return replace(self, trunk=trunk)
 
     def hidden(self, in_features: int, out_features: int) -> tuple[int, ...]:
         """Return the widths of the trunk's hidden layers."""
-        trunk = self.trunk.resolve(in_features, out_features)
+        trunk = self.resolve(in_features, out_features).trunk
         widths: tuple[int, ...] | None = getattr(trunk, "hidden", None)
         if widths is None:
             remedy = "give the trunk a field hidden, or state the other network's widths"
@@ -96,7 +97,8 @@ class Network(nn.Module):
         self.out_features = check_size("out_features", out_features)
         self.front = config.front.build(self.in_features, generator=generator)
         width = getattr(self.front, "out_features", self.in_features)
-        self.trunk = config.trunk.build(width, self.out_features, generator=generator)
+        trunk = config.resolve(self.in_features, self.out_features).trunk
+        self.trunk = trunk.build(width, self.out_features, generator=generator)
 
     def forward(
         self, *xs: Float[Tensor, "*batch _"]

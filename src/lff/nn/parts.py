@@ -74,11 +74,19 @@ class Front(Embedding):
 class Trunk(Config, ABC):
     """Config of the layers that compute a network's output from the embedding."""
 
-    takes_front: ClassVar[bool] = True
-    """Whether a front may precede it."""
+    @property
+    def takes_front(self) -> bool:
+        """Whether a front may precede it."""
+        return True
 
-    def resolve(self, in_features: int, out_features: int) -> "Trunk":  # noqa: ARG002
-        """Return the trunk with all its widths as numbers."""
+    def resolve(
+        self,
+        in_features: int,  # noqa: ARG002
+        out_features: int,  # noqa: ARG002
+        *,
+        front: Front | None = None,  # noqa: ARG002
+    ) -> "Trunk":
+        """Return the trunk with all its widths as numbers, behind ``front`` of the network."""
         return self
 
     @abstractmethod

@@ -39,7 +39,7 @@ GROUPS = {
         {
             "largest |Q|": "train/q_max",
             "mean Q": "train/q_mean",
-            "bias of Q": "eval/q_bias",
+            "Q minus return": "eval/q_minus_return",
             "critic loss": "train/critic_loss",
         },
     ),
@@ -157,13 +157,13 @@ def _groups(runs: Sequence[Run]) -> list[dict[str, Any]]:
 def _evaluations(runs: Sequence[Run]) -> list[list[str]]:
     lines = []
     for run in runs:
-        biases = dict(run.curve("eval/q_bias"))
+        errors = dict(run.curve("eval/q_minus_return"))
         for evaluation in run.evaluations:
             step = int(evaluation.get("env_step", 0))
             returns = [as_number(value) for value in evaluation.get("returns") or ()]
             if returns:
                 mean = sum(returns) / len(returns)
-                shown = [mean, min(returns), max(returns), biases.get(step)]
+                shown = [mean, min(returns), max(returns), errors.get(step)]
                 lines.append([run.name, f"{step:,}", str(len(returns)), *map(number, shown)])
     return lines
 

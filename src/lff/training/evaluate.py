@@ -43,7 +43,7 @@ class Evaluation:
             "eval/return_std": float(np.std(self.returns)),
             "eval/length": float(np.mean(self.lengths)),
             "eval/q_start": float(np.mean(self.q_start)),
-            "eval/q_bias": float(np.mean(np.subtract(self.q_start, self.discounted))),
+            "eval/q_minus_return": float(np.mean(np.subtract(self.q_start, self.discounted))),
         }
 
 

@@ -14,6 +14,7 @@ from lff.nn import (
     Fourier,
     Fourier2d,
     Front,
+    Identity,
     LinearControl,
     LogUniformFourier,
     MatchedConv1x1,
@@ -29,6 +30,7 @@ from lff.nn.trunks import Activation
 NetName = Literal[
     "lff",
     "mlp",
+    "mlp-2",
     "fixed-b",
     "no-concat",
     "log-uniform",
@@ -37,6 +39,7 @@ NetName = Literal[
     "constant",
     "tanh",
     "ffn",
+    "ffn-published",
 ]
 PixelNetName = Literal[
     "lff", "cnn", "cnn-vanilla", "cnn-readme", "fixed-b", "no-concat", "per-frame"
@@ -62,24 +65,38 @@ class Sizes:
     """Width of the MLP's first layer: of LFF's size, as a source says, or as the other two."""
 
     def net(self, name: str) -> NetConfig:
-        """Return a network by its name; an MLP's widths are resolved when it is built."""
+        """Return a network by its name; matched widths are resolved when it is built.
+
+        lff, fixed-b, no-concat, log-uniform, linear    the front before the hidden layers
+        mlp, mlp-concat                                 a hidden layer in the front's place
+        mlp-2                                           only the hidden layers, as deep as LFF
+        constant, tanh, ffn                             the front; widths that match LFF's size
+        ffn-published                                   40 sines per input, as its authors have it
+        """
         check_choice("net", name, get_args(NetName))
         hidden = (self.hidden_dim,) * self.layers
         trunk = MLPTrunk(hidden=hidden, activation=self.activation)
         size, sigma = self.fourier_dim, self.sigma
+        lff = Fourier(fourier_dim=size, sigma=sigma)
+        like = NetConfig(lff, trunk)
         fronts: dict[str, Front] = {
-            "lff": Fourier(fourier_dim=size, sigma=sigma),
-            "fixed-b": Fourier(fourier_dim=size, sigma=sigma, trainable=False),
-            "no-concat": Fourier(fourier_dim=size, sigma=sigma, concat_input=False),
+            "lff": lff,
+            "fixed-b": replace(lff, trainable=False),
+            "no-concat": replace(lff, concat_input=False),
             "log-uniform": LogUniformFourier(fourier_dim=size),
             "linear": LinearControl(fourier_dim=size, sigma=sigma),
+            "ffn-published": FFN(),
+        }
+        matched: dict[str, Front] = {
+            "mlp-2": Identity(),
             "constant": ConstantControl(fourier_dim=size),
             "tanh": TanhControl(fourier_dim=size, sigma=sigma),
-            "ffn": FFN(),
+            "ffn": FFN(features=size),
         }
         if name in fronts:
             return NetConfig(fronts[name], trunk)
-        like = NetConfig(fronts["lff"], trunk)
+        if name in matched:
+            return NetConfig(matched[name], MatchedMLP(like=like, layers="shallow"))
         layers: Literal["plain", "concat"] = "plain" if name == "mlp" else "concat"
         if self.mlp == "hidden":
             kind = MLPTrunk if layers == "plain" else ConcatMLPTrunk

@@ -8,7 +8,7 @@ from lff.experiments.measured import (
     DORMANT,
     DRIFT,
     FEATURES,
-    Q_BIAS,
+    Q_ERROR,
     Q_MAX,
     Q_VALUES,
     RETURN,
@@ -185,7 +185,7 @@ EXPERIMENTS = (
                 "MLP, 1 critic", than="MLP, 2 critics"
             ),
         },
-        panels=(Panel(RETURN), Panel(Q_BIAS)),
+        panels=(Panel(RETURN), Panel(Q_ERROR)),
     ),
     Experiment(
         name="new-basis-rate",

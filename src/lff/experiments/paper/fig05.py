@@ -1,7 +1,7 @@
 """Figure 5: LFF and the baselines from state, and what the paper says beside it."""
 
 from lff.experiments.grids import Training
-from lff.experiments.measured import Q_BIAS, Q_VALUES, RETURN
+from lff.experiments.measured import Q_ERROR, Q_VALUES, RETURN
 from lff.experiments.spec import Experiment, Panel, baseline, control, ours, rival
 from lff.stats.kinds import AsGood, Better, InSeeds
 
@@ -75,10 +75,10 @@ EXPERIMENTS = (
                 for task in (ACROBOT, CHEETAH)
             },
             "C-5c: Weight decay biases Q downwards.": Better(
-                "MLP, decay 0.0001", than="MLP", metric=Q_BIAS, sign=-1
+                "MLP, decay 0.0001", than="MLP", metric=Q_ERROR, sign=-1
             ),
         },
-        panels=(Panel(RETURN), Panel(Q_BIAS)),
+        panels=(Panel(RETURN), Panel(Q_ERROR)),
     ),
     Experiment(
         name="c5d",

@@ -1,7 +1,7 @@
 """Figure 8: SAC without a target network."""
 
 from lff.experiments.grids import Training
-from lff.experiments.measured import Q_BIAS, Q_MAX, RETURN
+from lff.experiments.measured import Q_ERROR, Q_MAX, RETURN
 from lff.experiments.spec import Experiment, Panel, baseline, control, ours, rival
 from lff.stats.kinds import Better, InSeeds
 
@@ -34,7 +34,7 @@ EXPERIMENTS = (
                 "dmc/humanoid-run",
             ),
         ),
-        metrics=(RETURN, Q_MAX, Q_BIAS),
+        metrics=(RETURN, Q_MAX, Q_ERROR),
         sentences={
             "C-8a: Without a target network the MLP diverges: |Q| passes ten times what the "
             "rewards can give.": InSeeds(

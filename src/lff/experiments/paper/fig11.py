@@ -20,7 +20,7 @@ EXPLAINED = Metric("train/explained_variance", "explained variance")
 VALUES = (
     EXPLAINED,
     Metric("train/value_error", "error of V", "lower"),
-    Metric("eval/q_bias", "bias of V"),
+    Metric("eval/q_minus_return", "V minus return"),
     Metric("lff/critic_B_std", "std of B, critic"),
 )
 NOTES = (

@@ -208,9 +208,15 @@ def print_verdicts(result: Result) -> None:
         for task in dict.fromkeys(row.task for row in own):
             values = [row.value for row in own if row.task == task]
             say(f"  {policy} on {task}: return {sum(values) / len(values):.1f}")
-    for claim, judged in zip(experiment.claims, result.verdicts.values(), strict=True):
+    verdicts = result.verdicts
+    for claim in experiment.claims:
+        judged = verdicts[claim.name]
         say(f"  {claim.name}: {claim.text}", markup=False)
         say(f"    {judged.outcome}: {judged.because}", markup=False)
+        notes = [*judged.marks, f"claim: {claim.whose}", "primary" * claim.primary]
+        if judged.adjusted not in (None, judged.outcome):
+            notes.append(f"corrected over the study: {judged.adjusted}")
+        say(f"      {'; '.join(filter(None, notes))}", markup=False)
         for line in judged.details:
             say(f"      {line}", markup=False)
 

@@ -61,8 +61,7 @@ class Result:
     @property
     def verdicts(self) -> dict[str, Verdict]:
         """The verdict on each claim, by its name."""
-        verdicts = self.on_disk.judge(self.experiment)
-        return {c.name: v for c, v in zip(self.experiment.claims, verdicts, strict=True)}
+        return self.on_disk.judge(self.experiment)
 
     def figure(self, *, as_paper: bool = False, published: Sequence[Published] = ()) -> Any:
         """Draw the panels; ``as_paper`` with one standard error instead of intervals."""

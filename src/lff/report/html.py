@@ -27,11 +27,16 @@ GENERATOR = "lff report"
 """Marks a page as ours, which may be replaced."""
 COLORS = (*PALETTE, GREY)
 """The classes s0, s1, ... of a page without variants."""
-SYMBOLS = {"confirmed": "✓", "refuted": "✗", "inconclusive at this scale": "?", "no signal": "–"}
+SYMBOLS = {
+    **dict.fromkeys(("supported here", "holds"), "✓"),
+    **dict.fromkeys(("contradicted here", "refuted"), "✗"),
+    "undecided here": "?",
+    "no signal": "–",
+}
 KINDS = {
-    "confirmed": "confirmed",
-    "refuted": "refuted",
-    "inconclusive at this scale": "inconclusive",
+    **dict.fromkeys(("supported here", "holds"), "confirmed"),
+    **dict.fromkeys(("contradicted here", "refuted"), "refuted"),
+    "undecided here": "inconclusive",
 }
 """Style classes of the outcomes that have a colour."""
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"

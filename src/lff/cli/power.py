@@ -17,8 +17,9 @@ PAGE = """# Power
 
 What it would take to decide the claims that are undecided. This page is computed:
 `lff experiment power --all --markdown`. The effect asked for is fixed beforehand, not the one that
-was seen: {effect:.0%} of the baseline's mean; for counts, {effect:.0%} points more than one half, or
-than the other arm; for equivalence, no difference at all. Spreads are those of the committed tables.
+was seen: {effect:.0%} of the baseline's mean; for counts, {effect:.0%} points more than one half,
+or than the other arm; for equivalence, no difference at all. Spreads are those of the committed
+tables.
 
 - **power**: how often the runs that are there would find it;
 - **shows from**: the smallest effect that they find in 80 of 100 studies;

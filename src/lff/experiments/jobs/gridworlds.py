@@ -9,11 +9,10 @@ import numpy as np
 import torch
 
 from lff.core.checks import Config, Size
-from lff.experiments.jobs.regression import fit, make_learner
+from lff.experiments.jobs.regression import by_seed, fit, make_learner, write_squares
 from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow, Report
 from lff.nn import NetConfig
-from lff.stats.fields import FIELDS, field, write_fields
 from lff.tabular import (
     FQI,
     FQIConfig,
@@ -27,7 +26,7 @@ from lff.tabular import (
     solve,
 )
 from lff.tabular.gridworld import GOAL, LAVA, WALL, Sampling
-from lff.tabular.instruments import TOLERANCE
+from lff.tabular.instruments import greedy_returns
 from lff.training.compile import compile_update, find_compiler
 
 RATIOS = ("effective rank", "largest singular value")
@@ -63,7 +62,10 @@ class FQIJob(Config):
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
         """Iterate to the end, from the newest checkpoint if there is one."""
         torch.set_num_threads(1)
-        fqi = FQI(self._tasks(), self.fqi, seeds=range(self.seeds))
+        tasks: ObservedMDP | list[ObservedMDP] = grid16_smooth(sampling=self.sampling)
+        if self.task == "lava":
+            tasks = [maze(self.size, seed) for seed in range(self.seeds)]
+        fqi = FQI(tasks, self.fqi, seeds=range(self.seeds))
         compile_if_worth(fqi, self.iterations * self.fqi.gradient_steps)
         instruments = Instruments(fqi)
         kept = Resumable(folder, fqi)
@@ -78,19 +80,9 @@ class FQIJob(Config):
             report(kept.step / self.iterations, f"mean Q {seen.value:.3g}")
         return kept.finish() + self._ratios(kept.rows)
 
-    def _tasks(self) -> ObservedMDP | list[ObservedMDP]:
-        if self.task == "grid16":
-            return grid16_smooth(sampling=self.sampling)
-        return [maze(self.size, seed) for seed in range(self.seeds)]
-
     def _look(self, instruments: Instruments) -> list[JobRow]:
         found = instruments.look(features=self.task == "grid16")
-        step = instruments.fqi.iteration
-        return [
-            JobRow(seed, step, metric, float(value))
-            for metric, values in found.items()
-            for seed, value in enumerate(values)
-        ]
+        return by_seed(instruments.fqi.iteration, found)
 
     def _ratios(self, rows: list[JobRow]) -> list[JobRow]:
         """Return the mean of the last fifth of training over that of the second fifth."""
@@ -138,20 +130,15 @@ class MazeFitJob(Config):
         q_star = np.stack([solve(task.mdp) for task in tasks])
         targets = torch.from_numpy(q_star).float()
         inputs = torch.from_numpy(tasks[0].obs)
-        scales = [
-            ReturnScale.of(task.mdp, greedy(q)) for task, q in zip(tasks, q_star, strict=True)
-        ]
+        solved = zip(tasks, q_star, strict=True)
+        scales = [ReturnScale.of(task.mdp, greedy(q)) for task, q in solved]
         learner = make_learner(self, inputs, targets)
         compile_if_worth(learner, self.steps)
 
         def measure() -> dict[str, torch.Tensor]:
             q = learner(inputs)
-            reached = [
-                float(scale.measure(greedy(table), tolerance=TOLERANCE))
-                for scale, table in zip(scales, q.double().numpy(), strict=True)
-            ]
-            error = (q - targets).square().mean(dim=(1, 2))
-            return {"error to Q*": error, "return": torch.tensor(reached)}
+            reached = torch.tensor(greedy_returns(scales, q.double().numpy()), dtype=q.dtype)
+            return {"error to Q*": (q - targets).square().mean(dim=(1, 2)), "return": reached}
 
         rows = fit(self, folder, learner, inputs, targets, measure, report)
         with torch.no_grad():
@@ -160,11 +147,7 @@ class MazeFitJob(Config):
         tiles = 10.0 * (grid.at(GOAL).astype(float) - grid.at(LAVA))
         shown = {"map": tiles, "V*": q_star[0].max(axis=-1), "": q.max(axis=-1)}
         free = np.where(grid.at(WALL), np.nan, 0.0)
-        fields = [
-            field("value", (values + free).reshape(self.size, self.size), name=name)
-            for name, values in shown.items()
-        ]
-        write_fields(folder / FIELDS, fields)
+        write_squares(folder, "value", {name: values + free for name, values in shown.items()})
         return rows
 
 

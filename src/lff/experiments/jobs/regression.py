@@ -5,7 +5,7 @@ and gives the same rows.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -71,7 +71,7 @@ def fit(
     return kept.finish()
 
 
-def by_seed(step: int, measured: dict[str, Float[Tensor, "seed"]]) -> list[JobRow]:
+def by_seed(step: int, measured: Mapping[str, Tensor | np.ndarray]) -> list[JobRow]:
     """Return one row for each metric and seed."""
     return [
         JobRow(seed, step, metric, value)
@@ -189,14 +189,17 @@ class SurfaceJob(Config):
         rows = fit(self, folder, learner, inputs, targets, measure, report)
         with torch.no_grad():
             shown = {"true Q": truth, "noisy targets": targets[0], "": learner(inputs)[0]}
-        write_fields(
-            folder / FIELDS,
-            [
-                field("surface", values.amax(dim=-1).reshape(self.size, self.size), name=name)
-                for name, values in shown.items()
-            ],
-        )
+        write_squares(folder, "surface", {n: values.amax(dim=-1) for n, values in shown.items()})
         return rows
+
+
+def write_squares(folder: Path, title: str, shown: Mapping[str, Any]) -> None:
+    """Write named values of all cells, row by row, as the square fields of a job."""
+    fields = [
+        field(title, values.reshape(math.isqrt(len(values)), -1), name=name)
+        for name, values in shown.items()
+    ]
+    write_fields(folder / FIELDS, fields)
 
 
 def surface(
@@ -222,14 +225,8 @@ def smooth_noise(
     frequency = np.fft.fftfreq(size)
     squared = frequency[:, None] ** 2 + frequency**2
     kernel = np.exp(-2 * (length / 2 * math.pi) ** 2 * squared)
-    drawn = np.stack(
-        [
-            np.random.default_rng(stream_seed(seed, "surface noise")).standard_normal(
-                (fields, size, size)
-            )
-            for seed in seeds
-        ]
-    )
+    streams = [np.random.default_rng(stream_seed(seed, "surface noise")) for seed in seeds]
+    drawn = np.stack([rng.standard_normal((fields, size, size)) for rng in streams])
     noise = np.fft.ifft2(np.fft.fft2(drawn) * kernel).real
     noise /= noise.std(axis=(2, 3), keepdims=True)
     flat = noise.reshape(len(seeds), fields, size * size).transpose(0, 2, 1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import product, zip_longest
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
@@ -142,11 +142,9 @@ def task_panels(
     found = []
     if panel.kind == "grid":
         for task in dict.fromkeys(one.task for one in fields):
-            shown = [
-                one
-                for one in of_panel(fields, panel.metric.title, task)
-                if one.name or not panel.variants or one.variant in panel.variants
-            ]
+            own_fields = of_panel(fields, panel.metric.title, task)
+            wanted = {"", *(panel.variants or (one.variant for one in own_fields))}
+            shown = [one for one in own_fields if one.name or one.variant in wanted]
             titles = [one.title for one in shown]
             found.append(TaskPanel(panel, task, (), titles, colors, fields=shown))
     else:
@@ -186,42 +184,30 @@ def draw_experiment(
         remedy = f"make its table: lff experiment run {experiment.name}"
         raise BadInputError("panels", experiment.name, "drawn from a table", remedy)
     tasks = list(dict.fromkeys(row.task for row in rows))
+    blocks = [tasks[i : i + ACROSS] for i in range(0, len(tasks), ACROSS)]
+    columns = len(blocks[0])
+    width = max(WIDTH * columns, NARROWEST)
+    heights = [
+        max(one.height for one in drawn)
+        * (width / columns / WIDTH if panel.kind == "grid" else 1)  # tiles stay square
+        for panel, drawn in found.items()
+    ] * len(blocks)
     with mpl.rc_context(SETTINGS):
-        blocks = [tasks[i : i + ACROSS] for i in range(0, len(tasks), ACROSS)]
-        columns = len(blocks[0])
-        width = max(WIDTH * columns, NARROWEST)
-        heights = [
-            max(one.height for one in drawn)
-            * (width / columns / WIDTH if panel.kind == "grid" else 1)  # tiles stay square
-            for panel, drawn in found.items()
-        ]
-        size = (width, sum(heights) * len(blocks) + 0.9)
-        figure = blank_figure(*size)
-        axes = figure.subplots(
-            len(found) * len(blocks), columns, squeeze=False, height_ratios=heights * len(blocks)
-        )
-        lines = iter(axes)
-        for block in blocks:
-            for i, drawn in enumerate(found.values()):
-                line = next(lines)
-                _draw_line(line, block, drawn, as_paper=as_paper)
-                for axis, task in zip(line, block if i == 0 else (), strict=False):
-                    axis.set_title(task, fontsize=10)
+        figure = blank_figure(width, sum(heights) + 0.9)
+        lines = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights)
+        for line, (block, panel) in zip(lines, product(blocks, found), strict=True):
+            by_task = {one.task: one for one in found[panel]}
+            for axis, task in zip_longest(line, block):
+                if task in by_task:
+                    by_task[task].draw(axis, as_paper=as_paper)
+                else:
+                    axis.set_axis_off()
+                if panel is next(iter(found)):
+                    axis.set_title(task or "", fontsize=10)
+            for axis in line[1:]:
+                axis.set_ylabel("")
         _legend(figure, legend_entries(rows, colors))
     return figure
-
-
-def _draw_line(
-    line: Sequence[Any], tasks: Sequence[str], drawn: Sequence[TaskPanel], *, as_paper: bool
-) -> None:
-    by_task = {one.task: one for one in drawn}
-    for axis, task in zip_longest(line, tasks):
-        if task in by_task:
-            by_task[task].draw(axis, as_paper=as_paper)
-        else:
-            axis.set_axis_off()
-        if axis is not line[0]:
-            axis.set_ylabel("")
 
 
 def draw_panel(panel: TaskPanel) -> Figure:
@@ -254,11 +240,10 @@ def variants_of(rows: Sequence[Row]) -> list[str]:
 
 
 def _legend(figure: Figure, entries: Sequence[LegendEntry]) -> None:
+    dashes = [(0, one.dash) if one.dash else "-" for one in entries]
     handles = [
-        Line2D(
-            [], [], color=one.color, linestyle=(0, one.dash) if one.dash else "-", label=one.name
-        )
-        for one in entries
+        Line2D([], [], color=one.color, linestyle=dash, label=one.name)
+        for one, dash in zip(entries, dashes, strict=True)
     ]
     columns = max(1, min(len(handles), int(figure.get_figwidth() // 2.4)))
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)

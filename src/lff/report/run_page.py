@@ -154,13 +154,18 @@ def _groups(runs: Sequence[Run]) -> list[dict[str, Any]]:
     return found
 
 
+def _played(run: Run) -> list[tuple[int, list[float]]]:
+    """Return the step of every evaluation and the returns of its episodes."""
+    returns = [[as_number(value) for value in one.get("returns") or ()] for one in run.evaluations]
+    steps = [int(one.get("env_step", 0)) for one in run.evaluations]
+    return [*zip(steps, returns, strict=True)]
+
+
 def _evaluations(runs: Sequence[Run]) -> list[list[str]]:
     lines = []
     for run in runs:
         biases = dict(run.curve("eval/q_bias"))
-        for evaluation in run.evaluations:
-            step = int(evaluation.get("env_step", 0))
-            returns = [as_number(value) for value in evaluation.get("returns") or ()]
+        for step, returns in _played(run):
             if returns:
                 mean = sum(returns) / len(returns)
                 shown = [mean, min(returns), max(returns), biases.get(step)]
@@ -211,11 +216,9 @@ def _episodes(axis: Any, metric: str, run: Run, color: str) -> None:
     spread = dict(run.curve("eval/return_std"))
     reach = np.array([spread.get(int(step), 0.0) for step in steps])
     axis.fill_between(steps, means - reach, means + reach, color=color, alpha=0.2, linewidth=0)
-    for evaluation in run.evaluations:
-        returns = [as_number(value) for value in evaluation.get("returns") or ()]
-        finite = [value for value in returns if math.isfinite(value)]
-        at = [int(evaluation.get("env_step", 0))] * len(finite)
-        axis.plot(at, finite, "o", color=color, markersize=2.5, alpha=0.4, markeredgewidth=0)
+    for step, returns in _played(run):
+        dots = {"color": color, "markersize": 2.5, "alpha": 0.4, "markeredgewidth": 0}
+        axis.plot([step] * len(returns), returns, "o", **dots)
 
 
 def _phases(axis: Any, metric: str, run: Run, color: str) -> None:

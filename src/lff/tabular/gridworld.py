@@ -87,7 +87,7 @@ open a way without wall or lava
     def coordinates(self) -> Float[np.ndarray, "state 2"]:
         """Return row and column scaled to [-1, 1], as float32: what a network is shown."""
         last = np.maximum(np.array(self.shape) - 1, 1)
-        return (2 * self.cells() / last - 1).astype(np.float32)
+        return np.asarray(2 * self.cells() / last - 1, dtype=np.float32)
 
     def moves(self, *, absorbing: str = WALL) -> Int[np.ndarray, "state action"]:
         """Return where each action leads without chance; tiles of ``absorbing`` are never left."""

@@ -33,9 +33,9 @@ from lff.nn import (
     LearnedFourierFeatures,
     LinearFeatures,
 )
+from lff.nn.fourier import TWO_PI
 from lff.ntk.closed_form import as_pair
 
-TWO_PI = 2 * math.pi
 Nonlinearity = Literal["relu", "erf"]
 Front = Identity | Fourier | ConstantControl | nn.Module
 

@@ -9,10 +9,9 @@ import numpy as np
 import torch
 
 from lff.core.checks import Config, Size
-from lff.experiments.jobs.regression import by_seed, fit, make_learner, write_squares
+from lff.experiments.jobs.regression import MinibatchJob, by_seed, write_squares
 from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow, Report
-from lff.nn import NetConfig
 from lff.tabular import (
     FQI,
     FQIConfig,
@@ -45,15 +44,12 @@ class FQIJob(Config):
     tag: ClassVar[str] = "fqi"
 
     fqi: FQIConfig
-    """Network, regularizers, T."""
     task: Literal["grid16", "lava"] = "grid16"
-    """Which MDP."""
     sampling: Sampling = "as the MDP"
     """How Grid16's transitions are drawn."""
     size: Size = 64
     """Cells along each side of a maze."""
     iterations: Size = 300
-    """How many."""
     every: Size = 5
     """Iterations between two looks."""
     seeds: Size = 5
@@ -100,7 +96,7 @@ class FQIJob(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MazeFitJob(Config):
+class MazeFitJob(MinibatchJob):
     """Fit Q*(s, a) of lava mazes, one network for each, from row and column in [-1, 1].
 
     Rows: ``error to Q*``, the mean square over all cells and actions (Q* is zero in walls), and
@@ -110,21 +106,13 @@ class MazeFitJob(Config):
 
     tag: ClassVar[str] = "maze-fit"
 
-    net: NetConfig
-    """The network, a Q-value for each action."""
-    seeds: Size = 5
-    """Mazes, and networks."""
     size: Size = 64
     """Cells along each side."""
     steps: Size = 20_000
-    """Gradient steps of Adam at 1e-3."""
-    batch: Size = 512
-    """Cells in each."""
     every: Size = 500
-    """Gradient steps between two looks."""
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
-        """Train to the end, from the newest checkpoint if there is one."""
+        """Fit Q* of every maze."""
         torch.set_num_threads(1)
         tasks = [maze(self.size, seed) for seed in range(self.seeds)]
         q_star = np.stack([solve(task.mdp) for task in tasks])
@@ -132,7 +120,7 @@ class MazeFitJob(Config):
         inputs = torch.from_numpy(tasks[0].obs)
         solved = zip(tasks, q_star, strict=True)
         scales = [ReturnScale.of(task.mdp, greedy(q)) for task, q in solved]
-        learner = make_learner(self, inputs, targets)
+        learner = self.learner(inputs, targets)
         compile_if_worth(learner, self.steps)
 
         def measure() -> dict[str, torch.Tensor]:
@@ -140,7 +128,7 @@ class MazeFitJob(Config):
             reached = torch.tensor(greedy_returns(scales, q.double().numpy()), dtype=q.dtype)
             return {"error to Q*": (q - targets).square().mean(dim=(1, 2)), "return": reached}
 
-        rows = fit(self, folder, learner, inputs, targets, measure, report)
+        rows = self.fit(folder, learner, inputs, targets, measure, report)
         with torch.no_grad():
             q = learner(inputs)[0].double().numpy()
         grid = tasks[0].grid

@@ -9,7 +9,7 @@ With several outputs K is the mean over them.  Modules are taken in evaluation m
 """
 
 import contextlib
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -76,8 +76,7 @@ def ntk_vector_product(module: nn.Module, x: Tensor, vector: Tensor) -> Tensor:
         raise BadInputError("vector", tuple(vector.shape), f"of {len(points)} numbers", "one each")
 
     def outputs(parameters: dict[str, Tensor]) -> Tensor:
-        result: Tensor = functional_call(module, parameters, (points,))
-        return result
+        return cast(Tensor, functional_call(module, parameters, (points,)))
 
     with evaluating(module):
         value, pull, *_ = vjp(outputs, counted)
@@ -87,8 +86,7 @@ def ntk_vector_product(module: nn.Module, x: Tensor, vector: Tensor) -> Tensor:
             weights[:, k] = vector.to(value.dtype)
             (direction,) = pull(weights)
             total += jvp(outputs, (counted,), (direction,))[1][:, k]
-    result: Tensor = total / value.shape[1]
-    return result
+    return cast(Tensor, total / value.shape[1])
 
 
 def _counted(module: nn.Module) -> dict[str, Tensor]:
@@ -211,8 +209,7 @@ def _jacobian(module: nn.Module, counted: dict[str, Tensor], x: Tensor) -> dict[
     """Return ∂f/∂θ by group, each ``(points, outputs, parameters)``."""
 
     def output(parameters: dict[str, Tensor], point: Tensor) -> Tensor:
-        result: Tensor = functional_call(module, parameters, (point[None],))
-        return result[0]
+        return cast(Tensor, functional_call(module, parameters, (point[None],))[0])
 
     try:
         rows = vmap(jacrev(output), (None, 0))(counted, x)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lff.report.style import PUBLISHED, variant_colors
+from lff.report.style import DOTTED, GREY, PUBLISHED, variant_colors
 from lff.stats import Curves, Metric, Published, Row, stratified_bootstrap, t_interval
 
 FEW = 3
@@ -104,6 +104,11 @@ def center_and_band(
             interval = stratified_bootstrap(scores, lambda x: float(x.mean()), resamples=500)
         return np.array([mean, interval.low, interval.high])
     return np.array([mean, mean - error, mean + error])
+
+
+def draw_floor(axis: Any, value: float) -> None:
+    """Draw the return of a policy that learns nothing."""
+    axis.axhline(value, color=GREY, linewidth=1.2, linestyle=(0, DOTTED))
 
 
 def draw_bars(

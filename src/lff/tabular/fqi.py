@@ -108,11 +108,10 @@ class FQI(Learner):
         # states, actions and successors that each seed has met
         self.met = np.zeros((3, len(self.seeds), 0), dtype=np.int64)
 
+    @torch.no_grad()
     def q_table(self) -> QTables:
         """Return every seed's Q for all states, in float64."""
-        with torch.no_grad():
-            q: np.ndarray = self.outputs(self.parameters, self.obs).double().numpy()
-        return q
+        return np.asarray(self.outputs(self.parameters, self.obs).double())
 
     def iterate(self) -> None:
         """Collect, fix the targets, take T gradient steps."""
@@ -135,15 +134,15 @@ class FQI(Learner):
         """
         limit = self.config.clip
         values = np.clip(state_values(q, entropy=self.config.entropy), -limit, limit)
+        members = np.arange(len(q))[:, None]
         if self.config.data == "full" or not self.met.size:
             actions = self.tasks[0].mdp.actions
             state = np.repeat(self.free, actions, axis=-1)
             action = np.tile(np.arange(actions), self.free.shape)
             backups = [one.mdp.backup(v) for one, v in zip(self.tasks, values, strict=True)]
-            target = np.stack(backups)[np.arange(len(state))[:, None], state, action]
+            target = np.stack(backups)[members, state, action]
         else:
             state, action, following = self.met
-            members = np.arange(len(state))[:, None]
             reward = np.stack([one.mdp.R for one in self.tasks])[members, state, action]
             gamma = np.array([[one.mdp.gamma] for one in self.tasks])
             target = reward + gamma * values[members, following]

@@ -4,6 +4,7 @@ Each instrument gives one number for each seed and changes nothing.
 """
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import torch
@@ -100,5 +101,4 @@ def difference_of_penalties(features: Float[Tensor, "seed batch width"]) -> Floa
         gradients.append(torch.autograd.grad(penalty.feature_penalty(leaf), leaf)[0])
     both, largest = gradients
     norm = largest.flatten(1).norm(dim=1).clamp_min(1e-300)
-    difference: Tensor = (both - largest).flatten(1).norm(dim=1) / norm
-    return difference
+    return cast(Tensor, (both - largest).flatten(1).norm(dim=1) / norm)

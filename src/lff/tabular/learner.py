@@ -110,8 +110,7 @@ class Learner:
 
     def __call__(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "seed *batch out"]:
         """Return every network's output on the same input."""
-        output: Tensor = self.networks(x)
-        return output
+        return cast(Tensor, self.networks(x))
 
     def draw_indices(self, size: int, *, steps: int, batch: int) -> Int[Tensor, "step seed batch"]:
         """Draw batches of ``steps`` updates from ``size`` items, each seed from its own stream."""
@@ -145,8 +144,7 @@ class Learner:
         )
         with torch.no_grad():
             self.adam.step(gradients)
-        each: Tensor = losses
-        return each
+        return cast(Tensor, losses)
 
     def _total(
         self, parameters: Tensors, x: Tensor, given: tuple[Tensor, ...], masks: Tensors
@@ -160,16 +158,14 @@ class Learner:
         """Return each network's output on its own input, with these parameters."""
         tensors = {**parameters, **self._vectors, **(masks or {})}
         own = {name.removeprefix("stacked."): value for name, value in tensors.items()}
-        output: Tensor = functional_call(self.networks.stacked, own, (x,))
-        return output
+        return cast(Tensor, functional_call(self.networks.stacked, own, (x,)))
 
     def features(
         self, parameters: Tensors, x: Float[Tensor, "seed batch in"], masks: Tensors | None = None
     ) -> tuple[Float[Tensor, "seed batch width"], Float[Tensor, "seed batch out"]]:
         """Return what goes into the last layer, and the output."""
         tensors = {**parameters, **self._vectors, **(masks or {})}
-        both: tuple[Tensor, Tensor] = functional_call(self.readable, tensors, (x,))
-        return both
+        return cast(tuple[Tensor, Tensor], functional_call(self.readable, tensors, (x,)))
 
     @functools.cached_property
     def readable(self) -> WithFeatures:

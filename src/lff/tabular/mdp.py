@@ -126,7 +126,7 @@ class MDP:
         start = np.full(states, 1 / states) if self.start is None else np.asarray(self.start)
         if start.shape != (states,):
             raise BadTypeError("the shape of start", start.shape, f"({states},)", "one per state")
-        _check_distributions(start[None, None], name="start")
+        _check_distributions(start, name="start")
         for name, value in (("P", P), ("R", R), ("start", start)):
             object.__setattr__(self, name, value)
 
@@ -151,17 +151,15 @@ class MDP:
 
 
 def _check_distributions(rows: np.ndarray, *, name: str = "P") -> None:
-    if rows.size and not (np.isfinite(rows).all() and rows.min() >= 0):
-        worst = rows[~(rows >= 0)]
-        value = float(worst[0]) if worst.size else "a value that is not finite"
-        raise BadInputError(name, value, "probabilities of 0 or more", "check its entries")
+    bad = rows[~((rows >= 0) & np.isfinite(rows))]
+    if bad.size:
+        raise BadInputError(name, float(bad[0]), "probabilities of 0 or more", "check its entries")
     sums = rows.sum(axis=-1)
-    off = np.abs(sums - 1) > ROUNDING
-    if off.any():
-        where = tuple(int(i) for i in np.argwhere(off)[0])
-        row = name if name != "P" else f"P[{where[0]}, {where[1]}]"
+    off = np.argwhere(np.abs(sums - 1) > ROUNDING)
+    if len(off):
+        where = off[0].tolist()
         remedy = "divide each row by its sum"
-        raise BadInputError(f"the sum of {row}", float(sums[where]), "1", remedy)
+        raise BadInputError(f"the sum of {name}{where or ''}", float(sums[*where]), "1", remedy)
 
 
 def solve(mdp: MDP, *, entropy: float = 0.0, tolerance: float = TOLERANCE) -> ActionValues:
@@ -264,8 +262,5 @@ def _check_policy(mdp: MDP, policy: Policy) -> Policy:
     if policy.shape[-2:] != (mdp.states, mdp.actions):
         needed = f"(…, {mdp.states}, {mdp.actions})"
         raise BadTypeError("the shape of the policy", policy.shape, needed, "π[s, a]")
-    sums = policy.sum(axis=-1)
-    if not (policy.min() >= 0 and np.allclose(sums, 1)):
-        worst = float(sums.flat[np.abs(sums - 1).argmax()])
-        raise BadInputError("the sum of π(·|s)", worst, "1, of parts >= 0", "use greedy(Q)")
+    _check_distributions(policy, name="π")
     return policy

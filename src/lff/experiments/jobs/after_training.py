@@ -7,12 +7,12 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
-from gymnasium import ObservationWrapper
+from gymnasium.wrappers import TransformObservation
 
 from lff.core.checks import Config, Interval, Scale, Size
 from lff.core.errors import CorruptError
 from lff.core.seeding import stream_seed
-from lff.envs import Env, make
+from lff.envs import make
 from lff.experiments.jobs.training import TrainJob
 from lff.launch.job import JobRow, Report, has_diverged
 from lff.runs.load import load, replay_sample
@@ -20,17 +20,14 @@ from lff.runs.spectra import HEAD, first_critic, look, untrained
 from lff.training.evaluate import evaluate
 
 
-class Noisy(ObservationWrapper[Any, Any, Any]):
-    """Gaussian noise on the observations, from a stream of its own."""
+def noisy(env: Any, std: float, seed: int) -> Any:
+    """Return the task with Gaussian noise on its observations, from a stream of its own."""
+    rng = np.random.default_rng(stream_seed(seed, f"noise test/{std:g}"))
 
-    def __init__(self, env: Env, std: float, seed: int) -> None:
-        super().__init__(env)
-        self.std = std
-        self.rng = np.random.default_rng(stream_seed(seed, f"noise test/{std:g}"))
+    def add_noise(obs: np.ndarray) -> Any:
+        return obs + std * rng.standard_normal(obs.shape, dtype=np.float32)
 
-    def observation(self, obs: np.ndarray) -> Any:
-        """Return the observation with noise."""
-        return obs + self.std * self.rng.standard_normal(obs.shape, dtype=np.float32)
+    return TransformObservation(env, add_noise, env.observation_space)
 
 
 @dataclass(frozen=True)
@@ -65,9 +62,9 @@ class NoiseTestJob(AfterTraining):
         config, agent = self.train.config, load(path).agent
         for noise in self.noises:
             env = make(config.env, seed=config.seed, action_repeat=config.action_repeat)
-            noisy: Any = Noisy(env, noise, config.seed)
             seeds: Any = {"seed": config.seed, "env_step": config.steps}
-            played = evaluate(agent, noisy, episodes=self.episodes, **seeds)
+            task = noisy(env, noise, config.seed)
+            played = evaluate(agent, task, episodes=self.episodes, **seeds)
             value = played.metrics()["eval/return"]
             yield JobRow(config.seed, config.steps, f"return at noise {noise:g}", value)
             env.close()

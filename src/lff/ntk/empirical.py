@@ -37,14 +37,10 @@ def empirical_ntk(
 ) -> SplitKernel:
     """Return the exact kernel of a module that maps ``(points, in)`` to ``(points, out)``.
 
-    Args:
-        module: the network.  If any of its parameters requires a gradient, those that do not are
-            left out; if none does (an agent trained by ``torch.func``), all count.
-        x1: points, one a row.
-        x2: other points of the same width; x1 itself if None.
-        max_bytes: memory to use beside the kernel itself and the activations.
-        structured: True or False to insist on one of the two ways; None takes the fast one where
-            it is exact.
+    If any of its parameters requires a gradient, those that do not are left out; if none does (an
+    agent trained by ``torch.func``), all count.  ``x2=None`` stands for x1; ``max_bytes`` is the
+    memory to use beside the kernel itself and the activations; ``structured`` is True or False to
+    insist on one of the two ways, None to take the fast one where it is exact.
     """
     first, second = as_pair(x1, x2)
     counted = _counted(module)

@@ -131,18 +131,16 @@ def task_panels(
     found = []
     if panel.kind == "grid":
         for task in dict.fromkeys(one.task for one in fields):
-            own_fields = of_panel(fields, panel.metric.title, task)
-            wanted = {"", *(panel.variants or (one.variant for one in own_fields))}
-            shown = [one for one in own_fields if one.name or one.variant in wanted]
+            drawn = [*panel.variants] or [one.variant for one in fields]
+            surfaces = of_panel(fields, panel.metric.title, task)
+            shown = [one for one in surfaces if one.name or one.variant in drawn]
             titles = [one.title for one in shown]
             found.append(TaskPanel(panel, task, (), titles, colors, fields=shown))
     else:
         scores = published if panel.metric.policies and panel.kind == "curves" else ()
-        own: dict[str, list[Row]] = {}
-        for row in rows:
-            if row.metric.partition("[")[0] == panel.metric.title:
-                own.setdefault(row.task, []).append(row)
-        for task, there in own.items():
+        own = [row for row in rows if row.metric.partition("[")[0] == panel.metric.title]
+        for task in dict.fromkeys(row.task for row in own):
+            there = [row for row in own if row.task == task]
             names = {row.variant for row in there}
             drawn = [name for name in panel.variants or variants_of(rows) if name in names]
             found.append(TaskPanel(panel, task, there, drawn, colors, scores))

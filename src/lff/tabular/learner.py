@@ -54,7 +54,9 @@ class WithFeatures(nn.Module):
     def forward(self, x: Float[Tensor, "*batch in"]) -> tuple[Tensor, Tensor]:
         """Return features and output."""
         *body, head = cast(nn.Sequential, self.stacked.trunk)
-        features = nn.Sequential(self.stacked.front, *body)(x)
+        features = self.stacked.front(x)
+        for layer in body:
+            features = layer(features)
         return features, head(features)
 
 

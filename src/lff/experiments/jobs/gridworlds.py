@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -84,14 +85,13 @@ class FQIJob(Config):
         """Return the mean of the last fifth of training over that of the second fifth."""
         found = []
         fifth = self.iterations / 5
-        for metric in RATIOS:
-            for seed in range(self.seeds):
-                own = [(r.step, r.value) for r in rows if r.metric == metric and r.seed == seed]
-                early = [value for step, value in own if fifth <= step < 2 * fifth]
-                late = [value for step, value in own if step >= 4 * fifth]
-                if early and late:
-                    ratio = float(np.mean(late) / np.mean(early))
-                    found.append(JobRow(seed, self.iterations, f"{metric}, end over start", ratio))
+        for metric, seed in product(RATIOS, range(self.seeds)):
+            own = [(r.step, r.value) for r in rows if r.metric == metric and r.seed == seed]
+            early = [value for step, value in own if fifth <= step < 2 * fifth]
+            late = [value for step, value in own if step >= 4 * fifth]
+            if early and late:
+                ratio = float(np.mean(late) / np.mean(early))
+                found.append(JobRow(seed, self.iterations, f"{metric}, end over start", ratio))
         return found
 
 

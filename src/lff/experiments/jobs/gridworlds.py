@@ -1,8 +1,8 @@
 """Jobs on gridworlds: fitted Q-iteration (Figures 13 and 16) and regression of Q* (Figure 16)."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count, islice, product
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 from lff.core.checks import Config, Size
+from lff.core.config import LATER
+from lff.core.errors import BadInputError
 from lff.experiments.jobs.regression import MinibatchJob, by_seed, write_squares
 from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow, Report
@@ -55,11 +57,15 @@ class FQIJob(Config):
     """Iterations between two looks."""
     seeds: Size = 5
     """Networks, and mazes."""
+    own_grids: bool = field(default=False, metadata=LATER)
+    """Every seed of ``grid16`` has walls, goal and observations of its own, too."""
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
         """Iterate to the end, from the newest checkpoint if there is one."""
         torch.set_num_threads(1)
         tasks: ObservedMDP | list[ObservedMDP] = grid16_smooth(sampling=self.sampling)
+        if self.own_grids:
+            tasks = [*islice(solvable_grids(self.sampling), self.seeds)]
         if self.task == "lava":
             tasks = [maze(self.size, seed) for seed in range(self.seeds)]
         fqi = FQI(tasks, self.fqi, seeds=range(self.seeds))
@@ -93,6 +99,16 @@ class FQIJob(Config):
                 ratio = float(np.mean(late) / np.mean(early))
                 found.append(JobRow(seed, self.iterations, f"{metric}, end over start", ratio))
         return found
+
+
+def solvable_grids(sampling: Sampling) -> Iterator[ObservedMDP]:
+    """Yield Grid16smoothobs of seed 0, 1, ..., without those whose goal cannot be reached."""
+    for seed in count():
+        try:
+            grid = grid16_smooth(seed=seed, sampling=sampling)
+        except BadInputError:
+            continue
+        yield grid
 
 
 @dataclass(frozen=True, kw_only=True)

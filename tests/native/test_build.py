@@ -6,7 +6,6 @@ import pytest
 
 from lff.core import BadInputError
 from lff.native import BuildError, NativeSAC, build
-from lff.native.parts import parts_of
 from lff.native.shape import describe
 from tests.native.test_update import LFF
 
@@ -18,7 +17,7 @@ print(NativeSAC(LFF.build()).key)
 
 
 def header():
-    return describe(parts_of(LFF.build())).header()
+    return describe(LFF.build()).header()
 
 
 def test_two_processes_that_build_at_once_both_succeed(tmp_path, monkeypatch):
@@ -50,7 +49,7 @@ def test_the_key_covers_sizes_flags_target_and_sources(monkeypatch):
     monkeypatch.setattr(build, "sources", lambda: {"sac.cpp": ""})
     keys.add(build.origin_of(header()).key)
     assert len(keys) == 5
-    assert here.to_json()["target"] == "native"
+    assert here.target == "native"
 
 
 @pytest.mark.parametrize("mode", [0o770, 0o702])

@@ -12,6 +12,7 @@ from lff.core.checks import Config, Size
 from lff.experiments.jobs.regression import fit, make_learner
 from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow, Report
+from lff.native.build import find_compiler
 from lff.nn import NetConfig
 from lff.stats.fields import FIELDS, field, write_fields
 from lff.tabular import (
@@ -28,7 +29,7 @@ from lff.tabular import (
 )
 from lff.tabular.gridworld import GOAL, LAVA, WALL, Sampling
 from lff.tabular.instruments import TOLERANCE
-from lff.training.compile import compile_update, find_compiler
+from lff.training.compile import compile_update
 
 RATIOS = ("effective rank", "largest singular value")
 """Of these the table also has the end over the start."""

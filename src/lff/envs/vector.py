@@ -101,7 +101,7 @@ class EnvSlot:
 
     def __init__(self, make_env: Callable[[int], Env], *, seed: int, index: int) -> None:
         self.env = env = make_env(env_seed(seed, f"train/{index}"))
-        self._seed, self._index = seed, index
+        self._seed, self.index = seed, index
         self._episode = -1
         self._actions: list[Action] = []
         self._obs: Obs = np.zeros(env.observation_space.shape, np.float32)
@@ -110,7 +110,7 @@ class EnvSlot:
         """Begin the next episode."""
         self._episode += 1
         self._actions = []
-        name = f"train/{self._index}/{self._episode}"
+        name = f"train/{self.index}/{self._episode}"
         self._obs, _ = self.env.reset(seed=env_seed(self._seed, name))
         return self._obs
 
@@ -169,14 +169,14 @@ class InProcess(Vector):
 
     def get_state(self) -> State:
         return {
-            f"{i}/{name}": value
-            for i, slot in enumerate(self._slots)
+            f"{slot.index}/{name}": value
+            for slot in self._slots
             for name, value in slot.get_state().items()
         }
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
-        for i, slot in enumerate(self._slots):
-            slot.set_state(within(state, f"{i}/"))
+        for slot in self._slots:
+            slot.set_state(within(state, f"{slot.index}/"))
 
     def close(self) -> None:
         for slot in self._slots:

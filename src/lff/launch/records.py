@@ -14,7 +14,7 @@ import os
 import platform
 import subprocess
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,13 +65,13 @@ def pack_record(folder: Path) -> bytes:
 
 def read_record(path: Path) -> Record:
     """Read a record from its file."""
-    lines = _lines(path)
-    return Record(_header(path, next(lines)), _read_rows(lines))
+    header, lines = _unpack(path)
+    return Record(header, _read_rows(lines))
 
 
 def read_header(path: Path) -> dict[str, Any]:
     """Read the config and origin of a record without its rows."""
-    return _header(path, next(_lines(path)))
+    return _unpack(path)[0]
 
 
 @functools.cache
@@ -86,20 +86,12 @@ def origin() -> dict[str, Any]:
     }
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _unpack(path: Path) -> tuple[dict[str, Any], list[str]]:
     try:
-        text = gzip.decompress(path.read_bytes()).decode()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        header, *lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+        return json.loads(header), lines
+    except (OSError, EOFError, zlib.error, ValueError) as error:
         raise CorruptError(f"{path} is not a record of a job ({error}); restore it") from None
-    return iter(text.splitlines())
-
-
-def _header(path: Path, line: str) -> dict[str, Any]:
-    try:
-        header: dict[str, Any] = json.loads(line)
-    except ValueError as error:
-        raise CorruptError(f"{path} is not a record of a job ({error}); restore it") from None
-    return header
 
 
 def _read_rows(lines: Iterable[str]) -> list[JobRow]:

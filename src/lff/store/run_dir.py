@@ -9,9 +9,10 @@ import re
 import socket
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -46,6 +47,7 @@ PATIENCE = 2.0
 """Seconds that a loser of the lock waits for the winner to write its name."""
 _SECRET = re.compile(r"key|token|secret|passw", re.IGNORECASE)
 _START = {"bytes": 0, "rows": 0}
+OPENED = ("metrics", "timing", "segments")
 
 
 class RunLock:
@@ -108,6 +110,13 @@ class RunDir:
     back to the newest good checkpoint, and :meth:`save` makes the next one.
     """
 
+    metrics: MetricsFile
+    """The open metrics file; like the next two, only within :meth:`start`."""
+    timing: MetricsFile
+    """The open file for what depends on clock and machine."""
+    segments: SegmentStore
+    """The replay's segments."""
+
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self.config_file = self.path / "config.json"
@@ -120,7 +129,12 @@ class RunDir:
         self.evaluations = self.path / "evaluations"
         self.reference_file = self.evaluations / "reference.json"
         self.sheet_file = self.path / "contact_sheet.png"
-        self._open: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        """Say how to open what :meth:`start` opens; called for an attribute that is not there."""
+        if name in OPENED:
+            raise RunError(f"{self.path} is not open for writing; use `with run.start(...)`")
+        raise AttributeError(name)
 
     @property
     def status(self) -> Status:
@@ -145,21 +159,6 @@ class RunDir:
     def reference(self) -> dict[str, Any]:
         """Returns of the random and of the zero policy; empty if they were not played."""
         return read_json(self.reference_file) if self.reference_file.exists() else {}
-
-    @property
-    def metrics(self) -> MetricsFile:
-        """The open metrics file; only within :meth:`start`."""
-        return cast(MetricsFile, self._opened("metrics"))
-
-    @property
-    def timing(self) -> MetricsFile:
-        """The open file for what depends on clock and machine; only within :meth:`start`."""
-        return cast(MetricsFile, self._opened("timing"))
-
-    @property
-    def segments(self) -> SegmentStore:
-        """The replay's segments; only within :meth:`start`."""
-        return cast(SegmentStore, self._opened("segments"))
 
     @contextlib.contextmanager
     def start(
@@ -188,11 +187,11 @@ class RunDir:
             self._refuse_strangers()
             self._refuse_other_config(config, text, may_differ)
             self._lay_out(text, info)
-            stack.callback(self._open.clear)
-            for name, path in (("metrics", self.metrics_file), ("timing", self.timing_file)):
-                self._open[name] = MetricsFile(path)
-                stack.callback(self._open[name].close)
-            self._open["segments"] = SegmentStore(self.replay)
+            for name in OPENED:
+                stack.callback(vars(self).pop, name, None)
+            self.metrics = stack.enter_context(closing(MetricsFile(self.metrics_file)))
+            self.timing = stack.enter_context(closing(MetricsFile(self.timing_file)))
+            self.segments = SegmentStore(self.replay)
             yield self
 
     def resume(self) -> Checkpoint | None:
@@ -209,7 +208,7 @@ class RunDir:
             if not isinstance(position, Mapping):
                 where = found and found.path
                 raise CorruptError(f"{where} lacks {name}'s position; it is not ours")
-            self._opened(name).truncate(position)
+            getattr(self, name).truncate(position)
         if found and not found.passed_over:  # a damaged one stays until it is written again
             checkpoints.prune(self.path, found.step)
         refs = [*find_refs(found.meta)] if found else []
@@ -237,7 +236,7 @@ class RunDir:
         """
         if STORE in meta:
             raise BadInputError("meta", STORE, "free of the store's own key", "rename that key")
-        files = {name: self._opened(name) for name in ("metrics", "timing")}
+        files = {"metrics": self.metrics, "timing": self.timing}
         for file in files.values():
             file.sync()
         positions = {name: file.position for name, file in files.items()}
@@ -326,11 +325,6 @@ class RunDir:
         if not self.config_file.exists():  # last: a folder with a config is a run
             write_bytes(self.config_file, text)
             sync_folder(self.path.parent)
-
-    def _opened(self, name: str) -> Any:
-        if name not in self._open:
-            raise RunError(f"{self.path} is not open for writing; use `with run.start(...)`")
-        return self._open[name]
 
 
 def find_run(path: Path | str) -> RunDir:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from lff.cli.output import print_table
-from lff.core.errors import BadInputError
+from lff.core.errors import BadInputError, missing_extra
 from lff.envs import has_pixels
 from lff.training.networks import NetName
 
@@ -62,8 +62,7 @@ def tune_command(
     try:
         from lff.experiments.tuning import Space, tune
     except ImportError as error:
-        remedy = "pip install 'learned-fourier-features[tune,stats]'"
-        raise BadInputError("lff tune", error.name, "installed", remedy) from None
+        raise missing_extra(str(error.name), "tune,stats", "lff tune") from None
     from lff.cli.experiment import bars
     from lff.experiments.engine import launch_jobs
     from lff.experiments.grids import Size

@@ -22,20 +22,8 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from lff.core.errors import BadInputError, ExitCode, InterruptedRunError, RunError
-from lff.launch.local import (
-    PATIENCE,
-    STOPPED,
-    THREADS,
-    TRIES,
-    WAIT,
-    Show,
-    Task,
-    handle_signals,
-    import_path,
-    make_tasks,
-    run_tasks,
-)
+from lff.core.errors import BadInputError, ExitCode, InterruptedRunError, RunError, missing_extra
+from lff.launch import local
 from lff.launch.records import LOG, OUTCOME, PROGRESS
 
 LOOPBACK = "127.0.0.1"
@@ -72,8 +60,8 @@ def launch_on_ray(
     workers: int | None = None,
     cpus_per_job: float = 1,
     memory_per_job: int | None = None,
-    show: Show | None = None,
-) -> list[Task]:
+    show: local.Show | None = None,
+) -> list[local.Task]:
     """Run jobs below ``root/jobs`` as Ray tasks; return the state of each.
 
     Args:
@@ -91,22 +79,22 @@ def launch_on_ray(
     """
     _check(address, workers, cpus_per_job, memory_per_job)
     folder = root.resolve() / "jobs"
-    tasks = make_tasks(jobs, folder)
+    tasks = local.make_tasks(jobs, folder)
     if any(task.state == "waiting" for task in tasks):
         cpus = math.ceil(workers * cpus_per_job) if workers else len(os.sched_getaffinity(0))
         stop = Event()  # set by a signal: Ray's own waiting must not be interrupted
-        caught = functools.partial(handle_signals, lambda *_: stop.set())
+        caught = functools.partial(local.handle_signals, lambda *_: stop.set())
         with caught(), _cluster(address, cpus) as ray, caught():  # Ray takes our handler's place
             remote = ray.remote(run_as_task).options(
                 num_cpus=cpus_per_job,
                 memory=memory_per_job,
-                max_retries=TRIES,
-                runtime_env={"env_vars": THREADS | ({} if address else import_path())},
+                max_retries=local.TRIES,
+                runtime_env={"env_vars": local.THREADS | ({} if address else local.import_path())},
             )
             need = {"CPU": cpus_per_job} | ({"memory": memory_per_job} if memory_per_job else {})
             at_ray = _RayWorkers(ray, folder, remote, need, stop=stop)
             at_ray.wait_for_a_node(JOINING if address else 0.0)
-            run_tasks(at_ray, tasks, folder, show)
+            local.run_tasks(at_ray, tasks, folder, show)
     elif show:
         show(tasks)
     return tasks
@@ -122,8 +110,7 @@ def _check(address: str | None, workers: int | None, cpus: float, memory: int | 
     if memory is not None and memory < 1:
         raise BadInputError("memory_per_job", memory, "a positive number of bytes", "use 10**9")
     if importlib.util.find_spec("ray") is None:
-        remedy = "pip install 'learned-fourier-features[ray]'"
-        raise BadInputError("ray", "nothing", "installed", remedy)
+        raise missing_extra("ray", "ray", "jobs on a cluster")
 
 
 class _RayWorkers:
@@ -133,7 +120,7 @@ class _RayWorkers:
         self, ray: Any, folder: Path, remote: Any, need: Mapping[str, float], *, stop: Event
     ) -> None:
         self.ray, self.folder, self.remote, self.need, self._stop = ray, folder, remote, need, stop
-        self._flying: dict[Any, Task] = {}
+        self._flying: dict[Any, local.Task] = {}
         self._slots, self._counted = 0, 0.0
         self._shared = True
 
@@ -148,7 +135,7 @@ class _RayWorkers:
                 largest = {k: max((n.get(k, 0) for n in nodes), default=0) for k in self.need}
                 remedy = "ask for less, or add a larger node"
                 raise BadInputError("a job's need", self.need, f"at most {largest}", remedy)
-            time.sleep(WAIT)
+            time.sleep(local.WAIT)
 
     @property
     def busy(self) -> int:
@@ -162,13 +149,13 @@ class _RayWorkers:
             self._counted = time.monotonic()
         return max(0, max(FEWEST_AHEAD, AHEAD * self._slots) - self.busy)
 
-    def give(self, task: Task, request: str) -> None:
+    def give(self, task: local.Task, request: str) -> None:
         self._flying[self.remote.remote(request)] = task
 
-    def wait(self, seconds: float) -> list[tuple[Task, int]]:
+    def wait(self, seconds: float) -> list[tuple[local.Task, int]]:
         if self._stop.is_set():
             self._cancel()
-            raise InterruptedRunError(STOPPED)
+            raise InterruptedRunError(local.STOPPED)
         if not self._flying:
             time.sleep(seconds)
             return []
@@ -181,7 +168,7 @@ class _RayWorkers:
                 task.state = "running"
         return [(task, self._code(task, reference)) for task, reference in ended]
 
-    def _code(self, task: Task, reference: Any) -> int:
+    def _code(self, task: local.Task, reference: Any) -> int:
         try:
             code = int(self.ray.get(reference))
         except self.ray.exceptions.TaskCancelledError:
@@ -191,14 +178,14 @@ class _RayWorkers:
             return ExitCode.FAILED
         except self.ray.exceptions.RayError as error:  # died, and so did all its retries
             self._note(task, error)
-            task.tries = TRIES
+            task.tries = local.TRIES
             return -signal.SIGKILL
         if code == ExitCode.OK and not self._arrived(task):
             self._note(task, f"the job ended, but {self.folder} is not the same folder everywhere")
             return ExitCode.IO
         return code
 
-    def _arrived(self, task: Task) -> bool:
+    def _arrived(self, task: local.Task) -> bool:
         """Return whether a job's end has arrived here; shared storage may take a moment."""
         folder = self.folder / task.digest
         deadline = time.monotonic() + (ARRIVING if self._shared else 0.0)
@@ -207,10 +194,10 @@ class _RayWorkers:
             if time.monotonic() > deadline:
                 self._shared = False
                 return False
-            time.sleep(WAIT)
+            time.sleep(local.WAIT)
         return True
 
-    def _note(self, task: Task, error: object) -> None:
+    def _note(self, task: local.Task, error: object) -> None:
         folder = self.folder / task.digest
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / LOG).open("a") as log:
@@ -221,7 +208,7 @@ class _RayWorkers:
         for reference in self._flying:
             self.ray.cancel(reference, force=False)
         if self._flying:
-            self.ray.wait([*self._flying], num_returns=self.busy, timeout=PATIENCE)
+            self.ray.wait([*self._flying], num_returns=self.busy, timeout=local.PATIENCE)
 
 
 @contextmanager

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -189,7 +188,6 @@ def load(
     try:
         return ctypes.CDLL(str(library)), origin
     except OSError:
-        with suppress(FileNotFoundError):
-            library.unlink()
+        library.unlink(missing_ok=True)
     library, origin = build(header, target, main)
     return ctypes.CDLL(str(library)), origin

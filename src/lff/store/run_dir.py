@@ -19,20 +19,8 @@ from filelock import FileLock, Timeout
 
 from lff.core import config as configs
 from lff.core.errors import BadInputError, BusyError, CorruptError, RunError, StorageError
+from lff.store import atomic
 from lff.store import checkpoint as checkpoints
-from lff.store.atomic import (
-    TEMPORARY,
-    flat,
-    loads,
-    read_bytes,
-    read_json,
-    remove,
-    remove_temporaries,
-    reported,
-    sync_folder,
-    write_bytes,
-    write_json,
-)
 from lff.store.checkpoint import CHECKPOINTS, LAYOUT, Checkpoint, check_layout
 from lff.store.metrics import STEP, MetricsFile, plain, read_rows, rows_to_csv
 from lff.store.segments import SegmentRef, SegmentStore, find_refs
@@ -59,7 +47,7 @@ class RunLock:
         self._lock = FileLock(self.folder / LOCK, timeout=0, fallback_to_soft=False)
 
     def __enter__(self) -> Self:
-        with reported("lock", self.folder):
+        with atomic.reported("lock", self.folder):
             try:
                 self._lock.acquire()
             except Timeout:
@@ -68,7 +56,7 @@ class RunLock:
         try:
             name = {"pid": os.getpid(), "host": socket.gethostname()}
             started = datetime.now(UTC).isoformat(timespec="seconds")
-            write_json(self.folder / HOLDER, {**name, "started": started})
+            atomic.write_json(self.folder / HOLDER, {**name, "started": started})
         except BaseException:
             self._lock.release()
             raise
@@ -84,7 +72,7 @@ class RunLock:
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             with contextlib.suppress(StorageError, LookupError):
-                holder = read_json(self.folder / HOLDER)
+                holder = atomic.read_json(self.folder / HOLDER)
                 who = f"pid {holder['pid']} on {holder['host']} since {holder['started']}"
                 if not _is_dead(holder):
                     return who
@@ -148,17 +136,17 @@ class RunDir:
     def config(self) -> dict[str, Any]:
         """The config as plain data, for ``from_dict``."""
         self._check_layout()
-        return read_json(self.config_file)
+        return atomic.read_json(self.config_file)
 
     @property
     def info(self) -> dict[str, Any]:
         """Command line, versions and seed of the first start; ``restarts`` lists the later ones."""
-        return read_json(self.info_file)
+        return atomic.read_json(self.info_file)
 
     @property
     def reference(self) -> dict[str, Any]:
         """Returns of the random and of the zero policy; empty if they were not played."""
-        return read_json(self.reference_file) if self.reference_file.exists() else {}
+        return atomic.read_json(self.reference_file) if self.reference_file.exists() else {}
 
     @contextlib.contextmanager
     def start(
@@ -181,7 +169,7 @@ class RunDir:
         """
         text = _text(config)
         self._refuse_strangers()  # before anything is written
-        with reported("create", self.path):
+        with atomic.reported("create", self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with RunLock(self.path), contextlib.ExitStack() as stack:
             self._refuse_strangers()
@@ -217,7 +205,7 @@ class RunDir:
             self.drop_replay_before(min(refs, key=lambda ref: ref.segment))
         last = found.step if found else -1
         evaluations = [p for p in self.evaluations.glob("*.json") if p.stem.isdecimal()]
-        remove(path for path in evaluations if int(path.stem) > last)
+        atomic.remove(path for path in evaluations if int(path.stem) > last)
         if self.status == "finished":
             self.write_csv()
         return found
@@ -252,7 +240,7 @@ class RunDir:
     def write_evaluation(self, step: int, results: Mapping[str, Any]) -> Path:
         """Write ``evaluations/000012345.json``: equal results, equal bytes, NaN as null."""
         path = self.evaluations / f"{step:09d}.json"
-        write_json(path, plain({**results, STEP: step}))
+        atomic.write_json(path, plain({**results, STEP: step}))
         return path
 
     def write_csv(self) -> None:
@@ -281,8 +269,8 @@ class RunDir:
     def _refuse_strangers(self) -> None:
         if self.config_file.exists() or not self.path.is_dir():
             return
-        with reported("read", self.path):
-            names = {path.name for path in self.path.iterdir() if path.suffix != TEMPORARY}
+        with atomic.reported("read", self.path):
+            names = {path.name for path in self.path.iterdir() if path.suffix != atomic.TEMPORARY}
         found = names - {LOCK, HOLDER, CHECKPOINTS, "replay", "evaluations"}
         own = {self.info_file.name, self.metrics_file.name, self.timing_file.name}
         if found - own or any(self.path.glob(f"{CHECKPOINTS}/*")):
@@ -294,12 +282,12 @@ class RunDir:
         if not self.config_file.exists():
             return
         self._check_layout()
-        stored = read_bytes(self.config_file)
+        stored = atomic.read_bytes(self.config_file)
         if stored == text:
             return
         with contextlib.suppress(ValueError, TypeError):  # else compared as it stands
             stored = _text(configs.from_json(type(config), stored.decode()))  # with newer fields
-        there, here = (flat(loads(data, self.config_file)) for data in (stored, text))
+        there, here = (atomic.flat(atomic.loads(data, self.config_file)) for data in (stored, text))
         names = sorted(n for n in {*there, *here} if there.get(n) != here.get(n))
         other = [n for n in names if n not in may_differ]
         if other:
@@ -309,22 +297,22 @@ class RunDir:
             raise BadInputError("dir", str(self.path), constraint, "use another --dir")
         if names:
             checkpoints.reopen(self.path)
-        write_bytes(self.config_file, text)
+        atomic.write_bytes(self.config_file, text)
 
     def _lay_out(self, text: bytes, info: Mapping[str, Any]) -> None:
         for folder in (self.checkpoints, self.replay, self.evaluations):
-            with reported("create", folder):
+            with atomic.reported("create", folder):
                 folder.mkdir(exist_ok=True)
         for folder in (self.path, self.replay, self.evaluations):
-            remove_temporaries(folder)
+            atomic.remove_temporaries(folder)
         stored: dict[str, Any] = {"layout": LAYOUT, **_without_secrets(info)}
         if self.config_file.exists() and self.info_file.exists():
             first = self.info
             stored = {**first, "restarts": [*first.get("restarts", []), _without_secrets(info)]}
-        write_json(self.info_file, stored)
+        atomic.write_json(self.info_file, stored)
         if not self.config_file.exists():  # last: a folder with a config is a run
-            write_bytes(self.config_file, text)
-            sync_folder(self.path.parent)
+            atomic.write_bytes(self.config_file, text)
+            atomic.sync_folder(self.path.parent)
 
 
 def find_run(path: Path | str) -> RunDir:

@@ -12,7 +12,7 @@ from tests.native.test_update import LFF
 RACE = """
 from tests.native.test_update import LFF
 from lff.native import NativeSAC
-print(NativeSAC(LFF.build()).key)
+print(NativeSAC(LFF.build()).origin.key)
 """
 
 
@@ -36,7 +36,7 @@ def test_a_library_is_built_once():
     first = NativeSAC(LFF.build())
     library = build.cache_dir() / f"{first.key}.so"
     built = library.stat().st_mtime_ns
-    assert NativeSAC(LFF.build()).key == first.key
+    assert NativeSAC(LFF.build()).origin.key == first.key
     assert library.stat().st_mtime_ns == built
 
 
@@ -96,7 +96,7 @@ def test_an_unknown_target_is_refused():
 
 def test_a_library_shows_nothing_but_its_interface():
     """Two libraries in one process have structs of the same names, which must not be shared."""
-    library = build.cache_dir() / f"{NativeSAC(LFF.build()).key}.so"
+    library = build.cache_dir() / f"{NativeSAC(LFF.build()).origin.key}.so"
     symbols = subprocess.run(
         ["nm", "--dynamic", "--defined-only", str(library)],
         capture_output=True,

@@ -97,22 +97,19 @@ class ControlSuite(base.Env):
     def render(self) -> NDArray[np.uint8] | None:
         if self.render_mode is None:
             return None
-        physics = self._env.physics
-        first = 0 if physics.model.ncam else -1
-        return self._camera("video", width=480, height=480, camera=first).render(physics.data.ptr)
+        first = 0 if self._env.physics.model.ncam else -1
+        return self._draw("video", size=480, camera=first)
 
-    def _camera(
-        self, name: str, *, width: int, height: int, camera: int, fast: bool = False
-    ) -> rendering.Camera:
-        """Return the camera of this name, set up when it is first asked for."""
+    def _draw(self, name: str, *, size: int, camera: int, fast: bool = False) -> NDArray[np.uint8]:
+        """Draw by the camera of this name, which is set up when it is first asked for."""
+        physics = self._env.physics
         if name not in self._cameras:
-            self._cameras[name] = rendering.Camera(
-                self._env.physics.model.ptr, width=width, height=height, camera=camera, fast=fast
-            )
+            model = physics.model.ptr
+            self._cameras[name] = rendering.Camera(model, size=size, camera=camera, fast=fast)
             # closed before the driver is (registered after it): or it prints errors at exit
             atexit.unregister(self.close)
             atexit.register(self.close)
-        return self._cameras[name]
+        return self._cameras[name].render(physics.data.ptr)
 
     def _refresh(self) -> None:
         for camera in self._cameras.values():

@@ -71,11 +71,8 @@ class ControlSuitePixels(dmc.ControlSuite):
 
     def frame(self) -> NDArray[np.uint8]:
         """Render the current frame: 3 x size x size, red, green, blue."""
-        side = self.view.drawn_size
-        camera = self._camera(
-            "obs", width=side, height=side, camera=self._camera_id, fast=self.view.fast_render
-        )
-        frame = camera.render(self._env.physics.data.ptr)
+        size, fast = self.view.drawn_size, self.view.fast_render
+        frame = self._draw("obs", size=size, camera=self._camera_id, fast=fast)
         return frame[self._cut, self._cut].transpose(2, 0, 1)
 
     def get_state(self) -> State:

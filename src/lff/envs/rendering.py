@@ -80,17 +80,15 @@ class Camera:
     bits as dm_control.
     """
 
-    def __init__(
-        self, model: Any, *, width: int, height: int, camera: int = -1, fast: bool = False
-    ) -> None:
+    def __init__(self, model: Any, *, size: int, camera: int = -1, fast: bool = False) -> None:
         import mujoco
 
         self._mujoco = mujoco
         backend = choose_backend()
-        self._context = importlib.import_module(f"mujoco.{backend}").GLContext(width, height)
+        self._context = importlib.import_module(f"mujoco.{backend}").GLContext(size, size)
         self._context.make_current()
-        model.vis.global_.offwidth = max(model.vis.global_.offwidth, width)
-        model.vis.global_.offheight = max(model.vis.global_.offheight, height)
+        model.vis.global_.offwidth = max(model.vis.global_.offwidth, size)
+        model.vis.global_.offheight = max(model.vis.global_.offheight, size)
         self._model = model
         quality = model.vis.quality  # read once, by the renderer: left as it was
         before = quality.offsamples, quality.shadowsize
@@ -111,11 +109,11 @@ class Camera:
             self._view.fixedcamid = camera
         else:
             mujoco.mjv_defaultFreeCamera(model, self._view)
-        self._pixels = np.empty((height, width, 3), dtype=np.uint8)
-        self._viewport = mujoco.MjrRect(0, 0, width, height)
+        self._pixels = np.empty((size, size, 3), dtype=np.uint8)
+        self._viewport = mujoco.MjrRect(0, 0, size, size)
 
     def render(self, data: Any) -> NDArray[np.uint8]:
-        """Return the current frame, height x width x 3."""
+        """Return the current frame, size x size x 3."""
         mujoco = self._mujoco
         self._context.make_current()
         mujoco.mjv_updateScene(

@@ -8,7 +8,6 @@ same content gives the same bytes.
 import csv
 import functools
 import gzip
-import io
 import json
 import os
 import platform
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 
 from lff.core.errors import CorruptError
 from lff.launch.job import JobRow
+from lff.store import csv_bytes
 
 JOB = "job.json"
 """The job itself."""
@@ -43,11 +43,8 @@ class Record(NamedTuple):
 
 def table_bytes(rows: Iterable[JobRow]) -> bytes:
     """Return a job's rows as CSV, exact to the last bit."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(JobRow._fields)
-    writer.writerows([row.seed, row.step, row.metric, repr(float(row.value))] for row in rows)
-    return text.getvalue().encode()
+    cells = ([row.seed, row.step, row.metric, repr(float(row.value))] for row in rows)
+    return csv_bytes(JobRow._fields, cells)
 
 
 def read_job_table(folder: Path) -> list[JobRow]:

@@ -51,6 +51,7 @@ class Origin:
     """What a library was made by; two that are equal give the same bits."""
 
     key: str
+    """A digest of all that decides the bits: sources, sizes, flags, compiler, processor."""
     target: Target
     compiler: str
 

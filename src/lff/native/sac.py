@@ -240,8 +240,3 @@ class NativeSAC:
         data = rows.ctypes.data, where, out.ctypes.data
         self._library.lff_act(self._handle, *data, len(rows))
         return out
-
-    @property
-    def key(self) -> str:
-        """A digest of all that decides the bits: sources, sizes, flags, compiler, processor."""
-        return self.origin.key

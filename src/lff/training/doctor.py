@@ -109,7 +109,7 @@ def check_torch() -> Check:
     )
 
 
-def check_compiler(*, full: bool, timeout: float = 600.0) -> Check:
+def check_compiler(*, full: bool) -> Check:
     """What ``--compile`` needs: a C++ compiler and Python's headers; ``full`` compiles for real."""
     path = find_compiler()
     eager = "or train with --compile off"
@@ -122,7 +122,7 @@ def check_compiler(*, full: bool, timeout: float = 600.0) -> Check:
     if not full:
         return Check("compile", "ok", f"{path} is there; --full compiles something")
     with tempfile.TemporaryDirectory() as cache:
-        error = _child(COMPILED, {**os.environ, CACHE: cache}, timeout)
+        error = _child(COMPILED, {**os.environ, CACHE: cache}, timeout=600.0)
     found = f"torch.compile fails: {error}" if error else f"torch.compile works, with {path}"
     return _verdict("compile", found, (bool(error), "warning", eager[3:]))
 
@@ -158,13 +158,13 @@ def check_env(task: str) -> Check:
     return Check("step", "ok", f"{task}, {obs.size} numbers observed")
 
 
-def check_rendering(*, timeout: float = 20.0) -> Check:
+def check_rendering() -> Check:
     """Which OpenGL backend draws without a screen, tried in child processes."""
     if _absent(["mujoco"]):
         return Check("rendering", "warning", "no mujoco", PIP.format("dmc"))
     backends: tuple[rendering.Backend, ...] = ("egl", "osmesa")
     for backend in backends:
-        if rendering.works(backend, timeout=timeout):
+        if rendering.works(backend, timeout=20.0):
             return Check("rendering", "ok", f"MUJOCO_GL={backend} draws")
     remedy = f"apt-get install {rendering.PACKAGES['egl']} (only videos and pixels need it)"
     return Check("rendering", "warning", "neither EGL nor OSMesa draws", remedy)

@@ -34,9 +34,9 @@ def test_two_processes_that_build_at_once_both_succeed(tmp_path, monkeypatch):
 
 def test_a_library_is_built_once():
     first = NativeSAC(LFF.build())
-    library = build.cache_dir() / f"{first.key}.so"
+    library = build.cache_dir() / f"{first.origin.key}.so"
     built = library.stat().st_mtime_ns
-    assert NativeSAC(LFF.build()).origin.key == first.key
+    assert NativeSAC(LFF.build()).origin.key == first.origin.key
     assert library.stat().st_mtime_ns == built
 
 

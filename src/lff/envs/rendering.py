@@ -47,12 +47,9 @@ def choose_backend(*, timeout: float = 60.0) -> Backend:
             os.environ[VARIABLE] = backend
             return backend
     packages = " or ".join(PACKAGES[b] for b in candidates if wanted or b != "glfw")
-    raise BadInputError(
-        "an OpenGL backend",
-        "failures",
-        f"one of {', '.join(candidates)} that works here",
-        f"apt-get install {packages}",
-    )
+    constraint = f"one of {', '.join(candidates)} that works here"
+    remedy = f"apt-get install {packages}"
+    raise BadInputError("an OpenGL backend", "failures", constraint, remedy)
 
 
 @functools.cache
@@ -101,14 +98,13 @@ class Camera:
         if fast:
             for flag in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
                 self._scene.flags[flag] = 0
-        self._option = mujoco.MjvOption()
-        self._perturb = mujoco.MjvPerturb()
-        self._view = mujoco.MjvCamera()
+        view = mujoco.MjvCamera()
         if camera >= 0:
-            self._view.type = mujoco.mjtCamera.mjCAMERA_FIXED
-            self._view.fixedcamid = camera
+            view.type, view.fixedcamid = mujoco.mjtCamera.mjCAMERA_FIXED, camera
         else:
-            mujoco.mjv_defaultFreeCamera(model, self._view)
+            mujoco.mjv_defaultFreeCamera(model, view)
+        everything = mujoco.mjtCatBit.mjCAT_ALL
+        self._shown = mujoco.MjvOption(), mujoco.MjvPerturb(), view, everything, self._scene
         self._pixels = np.empty((size, size, 3), dtype=np.uint8)
         self._viewport = mujoco.MjrRect(0, 0, size, size)
 
@@ -116,15 +112,7 @@ class Camera:
         """Return the current frame, size x size x 3."""
         mujoco = self._mujoco
         self._context.make_current()
-        mujoco.mjv_updateScene(
-            self._model,
-            data,
-            self._option,
-            self._perturb,
-            self._view,
-            mujoco.mjtCatBit.mjCAT_ALL,
-            self._scene,
-        )
+        mujoco.mjv_updateScene(self._model, data, *self._shown)
         mujoco.mjr_render(self._viewport, self._scene, self._renderer)
         mujoco.mjr_readPixels(self._pixels, None, self._viewport, self._renderer)
         return self._pixels[::-1].copy()  # OpenGL's first row is the lowest

@@ -50,16 +50,10 @@ class VectorStep(NamedTuple):
     @classmethod
     def of(cls, obs: Any, next_obs: Any, *numbers: Any) -> "VectorStep":
         """Return a step of actions alone, from rows of reward, terminated, truncated, frames."""
-        reward, terminated, truncated, frames = numbers
-        return cls(
-            np.array(obs, np.float32),
-            np.array(next_obs, np.float32),
-            np.array(reward, np.float64),
-            np.array(terminated, bool),
-            np.array(truncated, bool),
-            np.ones(len(obs), bool),
-            np.array(frames, np.int64),
-        )
+        *ends, frames = numbers
+        kinds = (np.float32, np.float32, np.float64, bool, bool, bool, np.int64)
+        columns = (obs, next_obs, *ends, np.ones(len(obs)), frames)
+        return cls(*(np.array(row, kind) for row, kind in zip(columns, kinds, strict=True)))
 
 
 class Vector(ABC):

@@ -58,13 +58,12 @@ def run_request(request: str) -> int:
     return int(run_job(data["job"], Path(data["folder"]), trust=data["trust"]))
 
 
-def run_here(job: Job, folder: Path) -> int:
+def run_here(job: Job, folder: Path) -> None:
     """Run a job in this process, as for a notebook or a debugger; its errors are raised."""
     if not (folder / OUTCOME).exists():
         folder.mkdir(parents=True, exist_ok=True)
         with RunLock(folder):
             _run(job, folder)
-    return ExitCode.OK
 
 
 def _run(job: Job, folder: Path) -> None:

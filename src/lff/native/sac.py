@@ -185,15 +185,9 @@ class NativeSAC:
                 _check_like("noise", part, own)
             place.action, place.next_action, place.target = (part.data_ptr() for part in noise[:3])
             self._bound_noise = noise
-        failed = self._library.lff_update(
-            self._handle,
-            ctypes.addressof(self._replay),
-            index.data_ptr(),
-            ctypes.addressof(place),
-            actor,
-            self._metrics_at,
-        )
-        if failed:
+        replay, rows = ctypes.addressof(self._replay), index.data_ptr()
+        drawn, out = ctypes.addressof(place), self._metrics_at
+        if self._library.lff_update(self._handle, replay, rows, drawn, actor, out):
             raise BadInputError("index", "a row", f"below {self._replay.rows}", "draw it anew")
         names = METRICS if actor else METRICS[: len(CRITIC_METRICS)]
         return dict(zip(names, self._metrics.tolist(), strict=False))

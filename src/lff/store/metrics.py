@@ -78,9 +78,6 @@ class MetricsFile:
         if type(size) is not int or type(rows) is not int or size < 0:
             raise CorruptError(f"no position in {self.path}: {str(position)[:80]}; it is not ours")
         with reported("truncate", self.path):
-            if size > self._bytes:
-                lost = f"{self.path} has {self._bytes} bytes, its checkpoint counts {size}"
-                raise CorruptError(f"{lost}; restore it from a backup")
             if self._whole_rows(size) != (size, rows):
                 lost = f"{self.path} has not {rows} rows in its first {size} bytes"
                 raise CorruptError(f"{lost}; restore it from a backup")

@@ -86,22 +86,13 @@ class SegmentStore:
 
     def read(self, refs: Sequence[SegmentRef]) -> dict[str, np.ndarray]:
         """Return the rows of these segments in order, every file checked against its hash."""
-        total = sum(ref.count for ref in refs)
-        joined: dict[str, np.ndarray] = {}
-        start = 0
-        for ref, arrays in zip(refs, self.each(refs), strict=True):
-            if not joined:  # room for all at once: a replay may be half of the memory
-                joined = {k: np.empty((total, *a.shape[1:]), a.dtype) for k, a in arrays.items()}
-            if arrays.keys() != joined.keys():
+        parts = [*self.each(refs)]
+        kinds = [{n: (x.dtype, x.shape[1:]) for n, x in part.items()} for part in parts]
+        for ref, kind in zip(refs, kinds, strict=True):
+            if kind != kinds[0]:
                 raise CorruptError(f"{self.folder / ref.name} has other arrays than the first")
-            for name, whole in joined.items():
-                array = arrays[name]
-                if (array.dtype, array.shape[1:]) != (whole.dtype, whole.shape[1:]):
-                    where = self.folder / ref.name
-                    raise CorruptError(f"{where}: {name} is not like that of the first")
-                whole[start : start + ref.count] = array
-            start += ref.count
-        return joined
+        names = kinds[0] if kinds else ()
+        return {name: np.concatenate([part[name] for part in parts]) for name in names}
 
     def each(self, refs: Iterable[SegmentRef]) -> Iterator[dict[str, np.ndarray]]:
         """Yield the arrays of each segment, for a replay that fills its own memory."""

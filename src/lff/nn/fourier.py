@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from lff.core.checks import EvenSize, Scale, Size, check_size
 from lff.core.errors import BadInputError, BadTypeError
-from lff.nn.parts import Front, PixelFront
+from lff.nn.parts import Front, PixelFront, Rng
 
 TWO_PI = 2 * math.pi
 
@@ -80,7 +80,7 @@ class BasisLayer(nn.Module):
         waves_per_row: int = 2,
         trainable: bool = True,
         concat_input: bool = True,
-        generator: torch.Generator | None = None,
+        generator: Rng = None,
     ) -> None:
         """Set the sizes and draw B: a parameter if trained, else a buffer, out of any optimizer."""
         self.in_features = check_size("in_features", in_features)
@@ -94,7 +94,7 @@ class BasisLayer(nn.Module):
         else:
             self.register_buffer("B", B)
 
-    def draw(self, generator: torch.Generator | None = None) -> Tensor:
+    def draw(self, generator: Rng = None) -> Tensor:
         """Return a fresh B of one member from the initial law."""
         return self.initial_spread * torch.randn(self.rows, self.in_features, generator=generator)
 
@@ -111,14 +111,13 @@ class BasisLayer(nn.Module):
         """Return sin(2πBx) ‖ cos(2πBx) ‖ x."""
         return sin_cos(self.phase(x), x if self.concat_input else None)
 
-    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+    def reset_parameters(self, generator: Rng = None) -> None:
         """Draw B anew from its initial law, in place; every member separately."""
         with torch.no_grad():
             for member in self.B.unbind() if self.B.ndim == 3 else (self.B,):
                 member.copy_(self.draw(generator))
 
     def extra_repr(self) -> str:
-        """Show the science."""
         values = {"in": getattr(self, "in_channels", self.in_features), "F": self.fourier_dim}
         values |= {name: getattr(self, name) for name in self.shown}
         return ", ".join(
@@ -154,7 +153,7 @@ class LearnedFourierFeatures(BasisLayer):
         sigma: float,
         trainable: bool = True,
         concat_input: bool = True,
-        generator: torch.Generator | None = None,
+        generator: Rng = None,
     ) -> None:
         """Draw B of shape ``(fourier_dim // 2, in_features)``.
 
@@ -207,7 +206,7 @@ class LearnedFourierFeatures2d(BasisLayer):
         concat_input: bool = True,
         per_frame: bool = False,
         frame_channels: int = 3,
-        generator: torch.Generator | None = None,
+        generator: Rng = None,
     ) -> None:
         super().__init__()
         config = Fourier2d(
@@ -280,10 +279,7 @@ class Fourier(Front):
     concat_input: bool = True
     """Append x; False is the ablation of Fig. 10."""
 
-    def build(
-        self, in_features: int, *, generator: torch.Generator | None = None
-    ) -> LearnedFourierFeatures:
-        """Return the layer for inputs of this width."""
+    def build(self, in_features: int, *, generator: Rng = None) -> LearnedFourierFeatures:
         return LearnedFourierFeatures(in_features, **vars(self), generator=generator)
 
 
@@ -305,8 +301,5 @@ class Fourier2d(PixelFront):
     frame_channels: Size = 3
     """Channels of a frame: 3 for RGB, 1 for grey; used by ``per_frame`` alone."""
 
-    def build(
-        self, in_channels: int, *, generator: torch.Generator | None = None
-    ) -> LearnedFourierFeatures2d:
-        """Return the layer for images of this many channels."""
+    def build(self, in_channels: int, *, generator: Rng = None) -> LearnedFourierFeatures2d:
         return LearnedFourierFeatures2d(in_channels, **vars(self), generator=generator)

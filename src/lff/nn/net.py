@@ -26,7 +26,7 @@ from lff.core.checks import Config, check_size, validate
 from lff.core.errors import BadInputError
 from lff.nn.fourier import Fourier, LearnedFourierFeatures, check_input
 from lff.nn.fronts import Identity
-from lff.nn.parts import AnyFront, AnyTrunk
+from lff.nn.parts import AnyFront, AnyTrunk, Rng
 from lff.nn.trunks import Activation, MLPTrunk
 
 
@@ -72,9 +72,7 @@ class NetConfig(Config):
             raise BadInputError("trunk", trunk, "a trunk with hidden widths", remedy)
         return widths
 
-    def build(
-        self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
-    ) -> "Network":
+    def build(self, in_features: int, out_features: int, *, generator: Rng = None) -> "Network":
         """Return the network; the same generator state gives the same weights."""
         return Network(self, in_features, out_features, generator=generator)
 
@@ -88,7 +86,7 @@ class Network(nn.Module):
         in_features: int,
         out_features: int,
         *,
-        generator: torch.Generator | None = None,
+        generator: Rng = None,
     ) -> None:
         super().__init__()
         self.config = config
@@ -101,7 +99,6 @@ class Network(nn.Module):
     def forward(
         self, *xs: Float[Tensor, "*batch _"]
     ) -> Float[Tensor, "*batch {self.out_features}"]:
-        """Return trunk(front(x))."""
         if not xs:
             raise BadInputError("the number of inputs", 0, "1 or more", "pass net(x)")
         x = xs[0] if len(xs) == 1 else torch.cat(xs, dim=-1)
@@ -112,7 +109,6 @@ class Network(nn.Module):
         return output
 
     def extra_repr(self) -> str:
-        """Show the sizes that a comparison must keep equal."""
         return (
             f"in={self.in_features}, out={self.out_features}, parameters={num_parameters(self):,}"
         )
@@ -138,7 +134,7 @@ class LFF(Network):
         trainable: bool = True,
         concat_input: bool = True,
         activation: Activation = "relu",
-        generator: torch.Generator | None = None,
+        generator: Rng = None,
     ) -> None:
         """Fourier features, then ``n_hidden`` layers of ``hidden_dim``, then the output layer.
 
@@ -183,7 +179,7 @@ class MLP(Network):
         hidden_dim: int = 256,
         first_dim: int | None = None,
         activation: Activation = "relu",
-        generator: torch.Generator | None = None,
+        generator: Rng = None,
     ) -> None:
         """Hidden layers of ``hidden_dim``; ``first_dim`` (see ``match_width``) for the first."""
         later = (check_size("hidden_dim", hidden_dim),) * (check_size("n_hidden", n_hidden) - 1)
@@ -223,12 +219,10 @@ class Waves(torch.autograd.Function):
 
     @staticmethod
     def forward(phase: Tensor) -> Tensor:
-        """Return sin(p) ‖ cos(p)."""
         return torch.cat((phase.sin(), phase.cos()), dim=-1)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> None:  # noqa: ARG004
-        """Keep the waves."""
         ctx.save_for_backward(output)
 
     @staticmethod

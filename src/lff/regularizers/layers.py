@@ -38,6 +38,7 @@ from torch import Tensor, nn
 from lff.core.checks import Interval, validate
 from lff.core.errors import BadInputError
 from lff.nn.ensemble import StackedLayerNorm, StackedLinear
+from lff.nn.parts import Rng
 from lff.regularizers.base import (
     ROLES,
     LinearLike,
@@ -73,7 +74,7 @@ class Dropout(Regularizer):
             remedy = "use actor or both, since it is the actor that acts"
             raise BadInputError("where", self.where, "actor or both to drop when acting", remedy)
 
-    def wrap(self, network: nn.Module, generator: torch.Generator | None = None) -> None:  # noqa: ARG002
+    def wrap(self, network: nn.Module, generator: Rng = None) -> None:  # noqa: ARG002
         """Put a mask behind every nonlinearity."""
         for slot in nonlinearities(network):
             slot.put(nn.Sequential(slot.module, MaskedDropout(self.p, slot.width)))
@@ -95,11 +96,9 @@ class MaskedDropout(nn.Module):
         return kept / (1 - self.p)
 
     def forward(self, x: Float[Tensor, "*batch width"]) -> Float[Tensor, "*batch width"]:
-        """Return what the mask leaves."""
         return x if self.mask.ndim == 0 else x * self.mask
 
     def extra_repr(self) -> str:
-        """Show the probability."""
         return f"p={self.p:g}"
 
 
@@ -137,7 +136,7 @@ class LayerNorm(Regularizer):
     tag: ClassVar[str] = "layer-norm"
     turn: ClassVar[int] = 1
 
-    def wrap(self, network: nn.Module, generator: torch.Generator | None = None) -> None:  # noqa: ARG002
+    def wrap(self, network: nn.Module, generator: Rng = None) -> None:  # noqa: ARG002
         """Put a layer norm, scale 1 and shift 0, before every nonlinearity."""
         members = members_of(network)
         slots = nonlinearities(network)
@@ -156,7 +155,7 @@ class SpectralNorm(Regularizer):
     where: Where = "critic"
     """The networks it works on; the paper does not say, the critics are the usual place."""
 
-    def wrap(self, network: nn.Module, generator: torch.Generator | None = None) -> None:
+    def wrap(self, network: nn.Module, generator: Rng = None) -> None:
         """Replace the last hidden Linear layer; its parameters keep their names."""
         slot = linears(network)[-2]
         if isinstance(slot.module, nn.Linear | StackedLinear):
@@ -171,9 +170,7 @@ class SpectralLinear(LinearLike):
     weight: Tensor
     bias: Tensor | None
 
-    def __init__(
-        self, linear: nn.Linear | StackedLinear, *, generator: torch.Generator | None = None
-    ) -> None:
+    def __init__(self, linear: nn.Linear | StackedLinear, *, generator: Rng = None) -> None:
         super().__init__()
         self.weight, self.bias = linear.weight, linear.bias
         with torch.no_grad():
@@ -201,7 +198,6 @@ class SpectralLinear(LinearLike):
         return (self.u * (self._matrix(self.weight) @ self.v[..., None])[..., 0]).sum(dim=-1)
 
     def forward(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
-        """Return x W / σ(W) + b."""
         weight = self.weight / self.norm()[..., None, None]
         if weight.ndim == 2:
             return F.linear(x, weight, self.bias)
@@ -216,7 +212,6 @@ class SpectralLinear(LinearLike):
         return layer
 
     def extra_repr(self) -> str:
-        """Show the sizes in the order of ``nn.Linear``."""
         rows, columns = self._matrix(self.weight).shape[-2:]
         return f"in_features={columns}, out_features={rows}, norm=1"
 

@@ -15,14 +15,14 @@ from jaxtyping import Float, Int, Shaped
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from lff.algos.moments import Moments
+from lff.algos.moments import Moments, RewardScale
 from lff.algos.trained import Trained
 from lff.core.config import Registry
 from lff.core.errors import BadInputError
 from lff.data.rollout import Rollout
 from lff.nn import Network
 from lff.optim import Adam
-from lff.regularizers.base import linears
+from lff.regularizers.base import Role, linears
 
 ALGORITHMS = Registry(
     "algorithm",
@@ -95,16 +95,25 @@ class Agent(ABC):
     spaces: Spaces
     device: torch.device
     actor: Trained
+    critic: Trained
+    trained: Mapping[Role, Trained]
+    """Both, by role."""
     norm: Moments | None
     """Observation statistics."""
-    networks: Mapping[str, nn.Module]
+    networks: dict[str, nn.Module]
     """By role; targets included, as modules that share the memory of :meth:`state`."""
-    optimizers: Mapping[str, Adam]
+    optimizers: dict[str, Adam]
     """By the role of the network that each one trains."""
 
     def __init__(self, config: Any, spaces: Spaces, *, device: torch.device | str = "cpu") -> None:
         self.config, self.spaces, self.device = config, spaces, torch.device(device)
         self.norm = Moments(spaces.obs_dim) if config.normalize_obs else None
+
+    def _hold(self, actor: Trained, critic: Trained) -> None:
+        self.actor, self.critic = actor, critic
+        self.trained = {"actor": actor, "critic": critic}
+        self.networks = {role: one.network for role, one in self.trained.items()}
+        self.optimizers = {role: one.adam for role, one in self.trained.items()}
 
     def normalized(self, obs: Tensor) -> Tensor:
         """Return observations, moved to the device and normalised if the agent does so."""
@@ -145,13 +154,17 @@ class Agent(ABC):
     def inputs(self, batch: Any) -> Sequence[Probe]:
         """Return each network with what it is given for a batch."""
 
-    @abstractmethod
     def value_limit(self, reward: float) -> float:
         """Return the largest magnitude that a value can have with rewards up to ``reward``."""
+        gamma: float = self.config.gamma
+        return reward / (1 - gamma) if gamma < 1 else math.inf
 
-    @abstractmethod
-    def parts(self) -> Mapping[str, Mapping[str, Tensor]]:
-        """Return every tensor of the agent by part and name, in the order an update makes them."""
+    def parts(self) -> dict[str, Mapping[str, Tensor]]:
+        """Return every tensor of the agent by part and name."""
+        parts: dict[str, Mapping[str, Tensor]] = {}
+        for role, one in self.trained.items():
+            parts |= {f"adam/{role}": one.adam.state(), role: one.state()}
+        return parts | {"norm": {} if self.norm is None else self.norm.state()}
 
     def preview(self, memory: Any, generator: torch.Generator) -> dict[str, list[NDArray[Any]]]:  # noqa: ARG002
         """Return rows of images that show what the agent observes; none for vectors."""
@@ -183,27 +196,32 @@ class Minibatch(NamedTuple):
 
 
 class OnPolicyAgent(Agent):
-    """An agent that learns from a rollout of its own policy."""
+    """An agent that learns from a rollout of its own Gaussian policy."""
 
     log_std: Tensor
     lr_share: Tensor
     """Share of the learning rate that a schedule leaves; changed in place."""
+    reward_scale: RewardScale | None
 
-    @abstractmethod
     def normalize(self, obs: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return rows of observations as the networks are given them."""
+        return obs if self.norm is None else self.norm.normalize(obs)
 
-    @abstractmethod
     def choose(
         self, obs: Float[Tensor, "*batch obs"], exploration: Exploration = GREEDY
     ) -> Float[Tensor, "*batch act"]:
         """Return actions before clipping, for observations as the networks are given them."""
+        noise, masks = exploration
+        mean = self.actor(obs, masks=masks)
+        return mean if noise is None else mean + self.log_std.exp() * noise.to(self.device)
 
-    @abstractmethod
     def scale_reward(
-        self, reward: NDArray[Any], ended: NDArray[Any], valid: NDArray[Any]
+        self, reward: NDArray[Any], ended: NDArray[Any], valid: NDArray[Any] | None = None
     ) -> NDArray[np.float32]:
         """Update the reward statistics; return the rewards that are learned from."""
+        if self.reward_scale is None:
+            return reward.astype(np.float32)
+        return self.reward_scale(reward, ended, valid)
 
     @abstractmethod
     def prepare(self, rollout: Rollout) -> tuple[Any, Metrics]:

@@ -96,13 +96,6 @@ def bootstrap(
     return batch.reward + gamma * ~batch.terminated * next_value + noise
 
 
-def critic_loss(
-    q: Float[Tensor, "critic batch"], target_q: Float[Tensor, " batch"]
-) -> Float[Tensor, ""]:
-    """Σ_i mean (Q_i - y)²."""
-    return (q - target_q).square().mean(dim=1).sum()
-
-
 def actor_loss(
     q: Float[Tensor, "critic batch"], log_prob: Float[Tensor, " batch"], alpha: Float[Tensor, ""]
 ) -> Float[Tensor, ""]:
@@ -157,17 +150,9 @@ class SAC(OffPolicyAgent):
             alpha = self.alpha.log_alpha.exp()
             target_q = self._targets(batch, noise, alpha)
             lagged_q = self._lagged(batch, noise)
-            gradients, q = grad(self._critic_loss, has_aux=True)(
-                self.critic.parameters, batch, target_q, lagged_q, noise.masks.get("critic")
-            )
-            self.critic.adam.step(gradients)
-            metrics = {
-                "train/critic_loss": critic_loss(q, target_q),
-                "train/alpha": alpha,
-                "train/q_mean": q.mean(),
-                "train/q_max": q.abs().max(),
-                "train/target_q_mean": target_q.mean(),
-            }
+            masks = noise.masks.get("critic")
+            q, metrics = self._update_critic(batch, target_q, masks, lagged_q)
+            metrics["train/alpha"] = alpha
             if actor:
                 metrics |= self._update_actor(batch, noise, alpha)
             for average in self._averages.values():
@@ -191,20 +176,6 @@ class SAC(OffPolicyAgent):
         """Return sampled actions and their log-probabilities under the given parameters."""
         head = self.actor(features, parameters=parameters, masks=masks)
         return squash(head, noise, log_std_min=self.config.log_std_min)
-
-    def _critic_loss(
-        self,
-        parameters: Tensors,
-        batch: Batch,
-        target_q: Tensor,
-        lagged_q: Tensor | None,
-        masks: Tensors | None,
-    ) -> tuple[Tensor, Tensor]:
-        q = self.q(parameters, self.encode(parameters, batch.obs), batch.action, masks)
-        loss = critic_loss(q, target_q)
-        if lagged_q is not None:
-            loss = loss + penalty(self.config.regularizers, q, lagged_q)
-        return loss, q
 
     def _actor_loss(
         self, parameters: Tensors, features: Tensor, noise: Noise, alpha: Tensor

@@ -112,16 +112,7 @@ class TD3(OffPolicyAgent):
                 one.normalize_spectra()
                 one.normalize_spectra(self.targets[role])
             target_q = self._target_values(batch, noise)
-            gradients, q = grad(self._critic_loss, has_aux=True)(
-                self.critic.parameters, batch, target_q, noise.masks.get("critic")
-            )
-            self.critic.adam.step(gradients)
-            metrics = {
-                "train/critic_loss": (q - target_q).square().mean(dim=1).sum(),
-                "train/q_mean": q.mean(),
-                "train/q_max": q.abs().max(),
-                "train/target_q_mean": target_q.mean(),
-            }
+            _, metrics = self._update_critic(batch, target_q, noise.masks.get("critic"))
             if actor:
                 gradients, loss = grad(self._actor_loss, has_aux=True)(
                     self.actor.parameters, self.normalized(batch.obs), noise.masks
@@ -144,12 +135,6 @@ class TD3(OffPolicyAgent):
         next_q = self.q(critic, obs, action, noise.masks.get("next_critic")).amin(dim=0)
         y: Tensor = batch.reward + config.gamma * ~batch.terminated * next_q
         return y + config.target_noise * noise.target if config.target_noise else y
-
-    def _critic_loss(
-        self, parameters: Tensors, batch: Batch, target_q: Tensor, masks: Tensors | None
-    ) -> tuple[Tensor, Tensor]:
-        q = self.q(parameters, self.normalized(batch.obs), batch.action, masks)
-        return (q - target_q).square().mean(dim=1).sum(), q
 
     def _actor_loss(self, parameters: Tensors, obs: Tensor, masks: Masks) -> tuple[Tensor, Tensor]:
         action = self.actor(obs, parameters=parameters, masks=masks.get("actor")).tanh()

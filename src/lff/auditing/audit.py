@@ -64,11 +64,7 @@ class Audit:
 
 
 def audit(
-    module_or_agent: Any,
-    obs: Any = None,
-    *,
-    optimizers: Any = None,
-    show: bool = True,
+    module_or_agent: Any, obs: Any = None, *, optimizers: Any = None, show: bool = True
 ) -> Audit:
     """Audit every Fourier layer of a network or agent; print a table and return the data.
 

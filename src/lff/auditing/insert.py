@@ -94,9 +94,7 @@ def _check_plain(module: nn.Module, layer: nn.Linear | nn.Conv2d) -> None:
 
 
 def _widened(
-    layer: nn.Linear | nn.Conv2d,
-    front: Front | PixelFront,
-    generator: torch.Generator | None,
+    layer: nn.Linear | nn.Conv2d, front: Front | PixelFront, generator: torch.Generator | None
 ) -> nn.Sequential:
     """Return the front followed by a layer of the same kind that takes its output."""
     options: dict[str, Any] = {"device": layer.weight.device, "dtype": layer.weight.dtype}

@@ -9,7 +9,7 @@ SAC runs on a CPU (``benchmarks/layer.py``).  Other modules are batched by ``tor
 import copy
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import TypeVar, cast
 
 import torch
 import torch.nn.functional as F
@@ -24,6 +24,7 @@ from lff.nn.fronts import ConstantFeatures
 from lff.nn.net import LFF, MLP, NetConfig, Network
 from lff.nn.trunks import Sine, SineCosine, SkipBody
 
+Value = TypeVar("Value", bound=Tensor)
 # Containers whose forward works on any leading axes as soon as their leaves do.
 CONTAINERS = (nn.Sequential, nn.ModuleList, Network, LFF, MLP, SkipBody)
 NONLINEARITIES = (
@@ -169,8 +170,10 @@ class StackedByVmap(nn.Module):
         self._names = {name: name.replace(".", "__") for name in states[0]}
         for name, mangled in self._names.items():
             stacked = _stacked([state[name] for state in states], like=states[0][name])
-            is_parameter = isinstance(stacked, nn.Parameter)
-            (self.register_parameter if is_parameter else self.register_buffer)(mangled, stacked)
+            if isinstance(stacked, nn.Parameter):
+                self.register_parameter(mangled, stacked)
+            else:
+                self.register_buffer(mangled, stacked)
         # in a partial, where neither torch nor the audit finds its meaningless weights
         self._call = functools.partial(functional_call, copy.deepcopy(modules[0]).to("meta"))
 
@@ -295,12 +298,13 @@ def _stack_basis(layers: Sequence[nn.Module]) -> nn.Module:
     return whole
 
 
-def _stacked(parts: Sequence[Tensor], *, like: Tensor) -> Any:
+def _stacked(parts: Sequence[Tensor], *, like: Value) -> Value:
     return _like(like, torch.stack([part.detach() for part in parts]).contiguous())
 
 
-def _like(old: Tensor, new: Tensor) -> Any:
+def _like(old: Value, new: Tensor) -> Value:
     """Return a copy of a tensor: a parameter, trained or not, if the old one is; else a buffer."""
     copied = new.detach().clone()
-    is_parameter = isinstance(old, nn.Parameter)
-    return nn.Parameter(copied, requires_grad=old.requires_grad) if is_parameter else copied
+    if isinstance(old, nn.Parameter):
+        copied = nn.Parameter(copied, requires_grad=old.requires_grad)
+    return cast(Value, copied)

@@ -81,12 +81,7 @@ class Network(nn.Module):
     """Front, then trunk.  Several inputs, as in ``q(obs, action)``, are joined on the last axis."""
 
     def __init__(
-        self,
-        config: NetConfig,
-        in_features: int,
-        out_features: int,
-        *,
-        generator: Rng = None,
+        self, config: NetConfig, in_features: int, out_features: int, *, generator: Rng = None
     ) -> None:
         super().__init__()
         self.config = config

@@ -35,11 +35,7 @@ def blank(kind: Callable[..., Layer], *sizes: int, stride: int | None = None) ->
 
 
 def linear(
-    in_features: int,
-    out_features: int,
-    *,
-    init: LinearInit = "orthogonal",
-    generator: Rng = None,
+    in_features: int, out_features: int, *, init: LinearInit = "orthogonal", generator: Rng = None
 ) -> nn.Linear:
     """Return an initialised Linear: the paper's orthogonal law, or torch's default one."""
     layer = blank(nn.Linear, in_features, out_features)

@@ -56,9 +56,7 @@ def make_actor(
     check_choice("use", use, get_args(Use))
     network = net.build(obs_dim, 2 * int(action_spec.shape[-1]), generator=generator)
     module = TensorDictModule(
-        nn.Sequential(network, NormalParamExtractor()),
-        in_keys=[obs_key],
-        out_keys=["loc", "scale"],
+        nn.Sequential(network, NormalParamExtractor()), in_keys=[obs_key], out_keys=["loc", "scale"]
     )
     return ProbabilisticActor(
         module=module,

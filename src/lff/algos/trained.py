@@ -8,9 +8,9 @@ from torch.func import functional_call
 
 from lff.optim import EPS, Adam, Rule
 from lff.regularizers import (
+    Dropout,
     RegularizerConfig,
     draw_masks,
-    dropout_of,
     power_steps,
     rules,
     spectral_vectors,
@@ -45,7 +45,8 @@ class Trained:
         self.parameters: dict[str, Tensor] = {**dict(network.named_parameters()), **(extra or {})}
         self.vectors = spectral_vectors(network)
         """Singular vectors of spectral normalisation."""
-        self.dropout = dropout_of(regularizers).get(role)
+        active = (one for one in regularizers if one.works_on(role))
+        self.dropout = next((one for one in active if isinstance(one, Dropout)), None)
         own = {name: Rule(lr) for name in extra or {}}
         own |= rules(network, regularizers, role, lr=lr)
         self.adam = Adam(self.parameters, own, eps=eps, share=share)

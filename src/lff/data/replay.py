@@ -79,15 +79,13 @@ class Memory(ABC):
         places = np.arange(max(row, self.rows - self.kept_rows), self.rows) % self._room
         return {name: column[places] for name, column in self._columns.items()}
 
-    def restore(self, arrays: Mapping[str, np.ndarray], *, total: int) -> None:
-        """Fill the ring with its last rows, oldest first, ``total`` ever written."""
-        stored = len(next(iter(arrays.values()), ()))
-        self.restore_parts([arrays] if stored else [], stored=stored, total=total)
-
-    def restore_parts(
+    def restore(
         self, parts: Iterable[Mapping[str, np.ndarray]], *, stored: int, total: int
     ) -> None:
-        """Fill the ring from consecutive parts, one at a time in memory, ``stored`` rows in all."""
+        """Fill the ring from consecutive parts, oldest first, one at a time in memory.
+
+        They have ``stored`` rows in all, the last of ``total`` ever written.
+        """
         needed = min(total, self._room)
         if stored < needed:
             remedy = "restore from a checkpoint whose segments are all there"

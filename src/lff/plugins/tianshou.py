@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from lff.auditing import Parts, insert_front, reads_action
-from lff.core.checks import check_sizes
+from lff.core.checks import Sizes, checked
 from lff.core.errors import BadTypeError
 from lff.nn.fourier import Fourier
 from lff.plugins import missing_host
@@ -57,7 +57,7 @@ class FourierNet(Net):
         super().__init__(
             state_shape=state_shape,
             action_shape=action_shape,
-            hidden_sizes=check_sizes("hidden_sizes", hidden_sizes),
+            hidden_sizes=checked(Sizes, "hidden_sizes", hidden_sizes),
             concat=concat,
             activation=activation,
         )
@@ -97,7 +97,7 @@ class FourierCriticFactory(CriticFactory):
         activation: type[nn.Module] = nn.ReLU,
     ) -> None:
         self.fourier = _checked(fourier)
-        self.hidden_sizes = check_sizes("hidden_sizes", hidden_sizes)
+        self.hidden_sizes = checked(Sizes, "hidden_sizes", hidden_sizes)
         self.activation = activation
 
     def create_module(

@@ -17,7 +17,6 @@ from lff.regularizers.layers import (
     LayerNorm,
     SpectralNorm,
     draw_masks,
-    dropout_of,
     power_steps,
     spectral_vectors,
 )

@@ -26,7 +26,7 @@ after Gogianu et al., 2021) is the last hidden one; the norm is always 1.  The t
 separate vectors.  The weight under training is W: decay acts on it, not on W̄.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, cast
 
@@ -40,10 +40,8 @@ from lff.core.errors import BadInputError
 from lff.nn.ensemble import StackedLayerNorm, StackedLinear
 from lff.nn.parts import Rng
 from lff.regularizers.base import (
-    ROLES,
     LinearLike,
     Regularizer,
-    Role,
     Where,
     linears,
     members_of,
@@ -115,17 +113,6 @@ def draw_masks(
         f"{name}.mask": module.draw(axes, generator)
         for name, module in network.named_modules()
         if isinstance(module, MaskedDropout)
-    }
-
-
-def dropout_of(regularizers: Sequence[Regularizer]) -> dict[Role, Dropout]:
-    """Return the dropout of each network that has one."""
-    return {
-        role: regularizer
-        for regularizer in regularizers
-        if isinstance(regularizer, Dropout)
-        for role in ROLES
-        if regularizer.works_on(role)
     }
 
 

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 
 from lff import Fourier, MLPTrunk, NetConfig
 from lff.algos import SACConfig, Spaces
-from lff.algos.entropy import squash
+from lff.algos.sac import squash
 from tests.algos.batches import random_batch
 
 OBS, ACT, SIZE = 5, 2, 12

@@ -10,8 +10,7 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.func import grad
 
-from lff.algos.base import Agent, Metrics, Probe, Spaces, check_vectors
-from lff.algos.trained import Trained
+from lff.algos.base import Agent, Metrics, Probe, Spaces, Trained, check_vectors
 from lff.core.checks import Config, Interval, Scale, Size, validate
 from lff.core.errors import BadInputError
 from lff.data import Batch, Memory, Replay
@@ -20,6 +19,9 @@ from lff.regularizers import FunctionalRegularization, RegularizerConfig, check_
 
 Obs = Shaped[Tensor, "..."]
 Actions = Float[Tensor, "*batch act"]
+Values = Float[Tensor, "critic batch"]
+Rows = Float[Tensor, " batch"]
+Scalar = Float[Tensor, ""]
 Tensors = Mapping[str, Tensor]
 Share = Annotated[float, Interval("(0, 1]", "use 0.005")]
 
@@ -143,9 +145,7 @@ class OffPolicyConfig(Config):
         return Replay(capacity, obs_dim=spaces.obs_dim, action_dim=spaces.action)
 
 
-def critic_loss(
-    q: Float[Tensor, "critic batch"], target_q: Float[Tensor, " batch"]
-) -> Float[Tensor, ""]:
+def critic_loss(q: Values, target_q: Rows) -> Scalar:
     """Σ_i mean (Q_i - y)²."""
     return (q - target_q).square().mean(dim=1).sum()
 
@@ -185,6 +185,20 @@ class OffPolicyAgent(Agent):
         critic = Ensemble.build(config.critic, config.num_critics, **shape, generator=generator)
         return actor, critic
 
+    def _draw_masks(self, generator: torch.Generator, size: int) -> dict[str, Tensors]:
+        """Draw the masks of every pass of one update through a network with dropout.
+
+        The passes are ``actor`` and ``actor_critic`` in the actor loss, ``critic`` in the critic
+        loss, ``next_actor`` and ``next_critic`` in the bootstrap.
+        """
+        masks: dict[str, Tensors] = {}
+        for role, one in self.trained.items():
+            if one.dropout is not None:
+                passes = [role, "actor_critic"] if role == "critic" else [role]
+                passes += [f"next_{role}"] if one.dropout.in_targets else []
+                masks |= {name: one.masks(generator, (size,)) for name in passes}
+        return masks
+
     def preprocess(self, obs: Obs) -> Obs:
         """Return the environment's observations as a batch holds them."""
         return obs
@@ -208,12 +222,8 @@ class OffPolicyAgent(Agent):
         return self.critic(features, action, parameters=parameters, masks=masks).squeeze(-1)
 
     def _update_critic(
-        self,
-        batch: Batch,
-        target_q: Float[Tensor, " batch"],
-        masks: Tensors | None,
-        lagged_q: Float[Tensor, "critic batch"] | None = None,
-    ) -> tuple[Float[Tensor, "critic batch"], Metrics]:
+        self, batch: Batch, target_q: Rows, masks: Tensors | None, lagged_q: Values | None = None
+    ) -> tuple[Values, Metrics]:
         """Move the critics towards these targets; return what their values were, and metrics."""
         gradients, q = grad(self._critic_loss, has_aux=True)(
             self.critic.parameters, batch, target_q, masks, lagged_q

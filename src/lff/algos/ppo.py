@@ -44,6 +44,7 @@ from lff.algos.base import (
     Options,
     Probe,
     Spaces,
+    Trained,
     check_vectors,
     scale_orthogonal_,
 )
@@ -57,7 +58,6 @@ from lff.algos.policy_gradient import (
     standardized,
     value_loss,
 )
-from lff.algos.trained import Trained
 from lff.core.checks import Config, Interval, Positive, Scale, Size, validate
 from lff.core.errors import BadInputError
 from lff.data.rollout import Rollout

@@ -33,7 +33,6 @@ from lff.algos.off_policy import (
     Tensors,
     shared_copy,
 )
-from lff.algos.trained import update_masks
 from lff.core.checks import Scale, Size
 from lff.core.errors import BadInputError
 from lff.data import Batch
@@ -101,7 +100,7 @@ class TD3(OffPolicyAgent):
     def draw(self, generator: torch.Generator, size: int) -> Noise:
         smoothing = torch.randn(size, self.spaces.action, generator=generator)
         target = torch.randn(size, generator=generator)
-        masks = update_masks(self.trained, generator, size)
+        masks = self._draw_masks(generator, size)
         return Noise(smoothing.to(self.device), target.to(self.device), masks)
 
     def update(self, batch: Batch, noise: Noise, *, actor: bool = True) -> Metrics:

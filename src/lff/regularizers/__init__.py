@@ -11,7 +11,6 @@ from lff.regularizers.base import (
     rules,
     wrap,
 )
-from lff.regularizers.decay import BasisRule, WeightDecay
 from lff.regularizers.layers import (
     Dropout,
     LayerNorm,
@@ -20,4 +19,9 @@ from lff.regularizers.layers import (
     power_steps,
     spectral_vectors,
 )
-from lff.regularizers.penalties import FunctionalRegularization, SingularValuePenalty
+from lff.regularizers.terms import (
+    BasisRule,
+    FunctionalRegularization,
+    SingularValuePenalty,
+    WeightDecay,
+)

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lff.core.checks import EvenSize, Scale, Size, check_size
+from lff.core.checks import Config, EvenSize, Scale, Size, check_size
 from lff.core.errors import BadInputError, BadTypeError
 from lff.nn.parts import Front, PixelFront, Rng
 
@@ -94,6 +94,18 @@ class BasisLayer(nn.Module):
         else:
             self.register_buffer("B", B)
 
+    def register_gaussian(self, config: "FourierFields", in_features: int, generator: Rng) -> None:
+        """Draw B of a config's size, law and use."""
+        self.sigma = config.sigma
+        self.register_basis(
+            in_features,
+            config.fourier_dim // 2,
+            spread=config.sigma,
+            trainable=config.trainable,
+            concat_input=config.concat_input,
+            generator=generator,
+        )
+
     def draw(self, generator: Rng = None) -> Tensor:
         """Return a fresh B of one member from the initial law."""
         return self.initial_spread * torch.randn(self.rows, self.in_features, generator=generator)
@@ -169,15 +181,7 @@ class LearnedFourierFeatures(BasisLayer):
         config = Fourier(
             fourier_dim=fourier_dim, sigma=sigma, trainable=trainable, concat_input=concat_input
         )
-        self.sigma = config.sigma
-        self.register_basis(
-            in_features,
-            config.fourier_dim // 2,
-            spread=config.sigma,
-            trainable=config.trainable,
-            concat_input=config.concat_input,
-            generator=generator,
-        )
+        self.register_gaussian(config, in_features, generator)
 
 
 class LearnedFourierFeatures2d(BasisLayer):
@@ -218,20 +222,13 @@ class LearnedFourierFeatures2d(BasisLayer):
             frame_channels=frame_channels,
         )
         self.in_channels = check_size("in_channels", in_channels)
-        self.sigma, self.per_frame = config.sigma, config.per_frame
+        self.per_frame = config.per_frame
         width = config.frame_channels if per_frame else self.in_channels
         self.frames, rest = divmod(self.in_channels, width)
         if rest:
             constraint = f"a multiple of frame_channels={frame_channels} when per_frame=True"
             raise BadInputError("in_channels", in_channels, constraint, "set frame_channels")
-        self.register_basis(
-            width,
-            config.fourier_dim // 2,
-            spread=config.sigma,
-            trainable=config.trainable,
-            concat_input=config.concat_input,
-            generator=generator,
-        )
+        self.register_gaussian(config, width, generator)
         self.wave_features = self.frames * self.fourier_dim
         self.out_channels = self.wave_features + self.in_channels * self.concat_input
         self.out_features = self.out_channels
@@ -250,7 +247,6 @@ class LearnedFourierFeatures2d(BasisLayer):
     def forward(
         self, x: Float[Tensor, "*batch channels height width"]
     ) -> Float[Tensor, "*batch {self.out_channels} height width"]:
-        """Return sin(2πBx) ‖ cos(2πBx) ‖ x along the channels."""
         return sin_cos(self.phase(x), x if self.concat_input else None, dim=-3)
 
 
@@ -266,36 +262,34 @@ def _convolve(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fourier(Front):
-    """Front of :class:`LearnedFourierFeatures`."""
+class FourierFields(Config):
+    """Fields that the fronts of vectors and of pixels share."""
 
-    tag: ClassVar[str] = "fourier"
     fourier_dim: EvenSize
-    """Number of Fourier features F (paper: 1024, Cheetah 64)."""
+    """Number of Fourier features F (paper: 1024, Cheetah 64; per pixel 64, Hopper 128)."""
     sigma: Scale
-    """Standard deviation of B at the start (paper: 0.001, Cheetah 0.003)."""
+    """Standard deviation of B at the start (paper: 0.001, Cheetah 0.003; pixels 0.1 or 0.01)."""
     trainable: bool = True
     """Train B; False is the ablation of Fig. 10."""
     concat_input: bool = True
-    """Append x; False is the ablation of Fig. 10."""
+    """Append x, or the pixel, itself; False is the ablation of Fig. 10."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fourier(FourierFields, Front):
+    """Front of :class:`LearnedFourierFeatures`."""
+
+    tag: ClassVar[str] = "fourier"
 
     def build(self, in_features: int, *, generator: Rng = None) -> LearnedFourierFeatures:
         return LearnedFourierFeatures(in_features, **vars(self), generator=generator)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fourier2d(PixelFront):
+class Fourier2d(FourierFields, PixelFront):
     """Pixel front of :class:`LearnedFourierFeatures2d`."""
 
     tag: ClassVar[str] = "fourier-2d"
-    fourier_dim: EvenSize
-    """Number of Fourier features F per pixel (paper: 64, Hopper 128)."""
-    sigma: Scale
-    """Standard deviation of B at the start (paper: 0.1 or 0.01)."""
-    trainable: bool = True
-    """Train B."""
-    concat_input: bool = True
-    """Append the pixel itself."""
     per_frame: bool = False
     """One B for each RGB frame (the paper's text) instead of all channels (the authors' code)."""
     frame_channels: Size = 3

@@ -88,7 +88,6 @@ class _OffPolicy(_WithFront):
     """Name of the layers of SB3's actor."""
 
     def make_actor(self, features_extractor: BaseFeaturesExtractor | None = None) -> nn.Module:
-        """Return SB3's actor, its first layer behind the front."""
         actor: nn.Module = super().make_actor(features_extractor)  # type: ignore[misc]
         self._embed("actor", getattr(actor, self.actor_layers), "net_arch of the actor")
         return actor
@@ -96,7 +95,6 @@ class _OffPolicy(_WithFront):
     def make_critic(
         self, features_extractor: BaseFeaturesExtractor | None = None
     ) -> ContinuousCritic:
-        """Return SB3's critics, each behind a separate front on (s, a)."""
         critic: ContinuousCritic = super().make_critic(features_extractor)  # type: ignore[misc]
         for network in critic.q_networks:
             self._embed("critic", network, "net_arch of the critic")  # type: ignore[arg-type]
@@ -140,7 +138,6 @@ class LFFDQNPolicy(_WithFront, DQNPolicy):
     """DQN's policy: B acts on s; each action has an output."""
 
     def make_q_net(self) -> QNetwork:
-        """Return SB3's network, its first layer behind the front."""
         network = super().make_q_net()
         self._embed("critic", network.q_net, "net_arch")
         return network

@@ -79,7 +79,6 @@ class FourierActorFactory(ActorFactory):
         return actor
 
     def create_dist_fn(self, envs: Any) -> Any:
-        """Return the distribution that the inner factory chooses."""
         return self.inner.create_dist_fn(envs)
 
 

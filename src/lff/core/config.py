@@ -24,15 +24,20 @@ from typing import Annotated, Any, TypeVar, overload
 from lff.core.checks import check_number, checked, field_hints, is_config, nearest
 from lff.core.errors import BadInputError, BadTypeError
 
+TAGS: dict[str, str] = {}
+"""Tags of the classes in registries, by ``module:Class``."""
+
 
 def tag_of(cls: type) -> str:
-    """Return the name of a class on disk: its own ``tag``, or ``package.module:Class``."""
-    tag = cls.__dict__.get("tag")
+    """Return the name of a class on disk: its tag, or ``package.module:Class``.
+
+    A tag is that of a registry, or the class's own if it is in none.
+    """
+    home = f"{cls.__module__}:{cls.__qualname__}"
+    tag = TAGS.get(home, cls.__dict__.get("tag"))
     if isinstance(tag, str):
         return tag
-    if cls.__module__.partition(".")[0] == "lff":
-        return cls.__name__
-    return f"{cls.__module__}:{cls.__qualname__}"
+    return cls.__name__ if home.startswith("lff.") else home
 
 
 class Registry:
@@ -42,6 +47,7 @@ class Registry:
         """Map tags to ``"module:Class"``; ``what`` names the entries in error messages."""
         self.what = what
         self._homes = dict(homes)
+        TAGS.update({home: tag for tag, home in homes.items()})
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._homes)

@@ -279,8 +279,6 @@ class FourierFields(Config):
 class Fourier(FourierFields, Front):
     """Front of :class:`LearnedFourierFeatures`."""
 
-    tag: ClassVar[str] = "fourier"
-
     def build(self, in_features: int, *, generator: Rng = None) -> LearnedFourierFeatures:
         return LearnedFourierFeatures(in_features, **vars(self), generator=generator)
 
@@ -289,7 +287,6 @@ class Fourier(FourierFields, Front):
 class Fourier2d(FourierFields, PixelFront):
     """Pixel front of :class:`LearnedFourierFeatures2d`."""
 
-    tag: ClassVar[str] = "fourier-2d"
     per_frame: bool = False
     """One B for each RGB frame (the paper's text) instead of all channels (the authors' code)."""
     frame_channels: Size = 3

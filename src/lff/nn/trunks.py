@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, ClassVar, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import torch
 from jaxtyping import Float
@@ -92,8 +92,6 @@ class LinearTrunk(Trunk):
 class MLPTrunk(LinearTrunk):
     """L_n ∘ τ ∘ … ∘ τ ∘ L_1 with hidden layers of the given widths (Eq. 1)."""
 
-    tag: ClassVar[str] = "mlp"
-
     def build(self, in_features: int, out_features: int, *, generator: Rng = None) -> nn.Sequential:
         sizes = pairwise((in_features, *self.hidden, out_features))
         linears = (linear(*size, init=self.init, generator=generator) for size in sizes)
@@ -107,8 +105,6 @@ class ConcatMLPTrunk(LinearTrunk):
     It tests whether LFF's gain comes from the concatenation of x alone.
     """
 
-    tag: ClassVar[str] = "concat-mlp"
-
     def build(self, in_features: int, out_features: int, *, generator: Rng = None) -> "SkipBody":
         return SkipBody(self, in_features, out_features, skips=(1,), generator=generator)
 
@@ -116,8 +112,6 @@ class ConcatMLPTrunk(LinearTrunk):
 @dataclass(frozen=True)
 class D2RLTrunk(LinearTrunk):
     """Deep dense architecture of Sinha et al. (2020): x enters every hidden layer anew."""
-
-    tag: ClassVar[str] = "d2rl"
 
     def build(self, in_features: int, out_features: int, *, generator: Rng = None) -> "SkipBody":
         skips = tuple(range(1, len(self.hidden)))
@@ -189,7 +183,6 @@ class SIRENTrunk(Trunk):
     First layer U(±1/n), later ones U(±√(6/n)/ω), so that activations keep their spread.
     """
 
-    tag: ClassVar[str] = "siren"
     hidden: Sizes = (256, 256)
     """Widths of the hidden layers."""
     first_omega: Annotated[float, Positive()] = 30.0
@@ -213,7 +206,6 @@ class DeepFourierTrunk(Trunk):
     A layer of width h has h/2 rows in W, so a trunk is about half as large as an MLP's.
     """
 
-    tag: ClassVar[str] = "deep-fourier"
     hidden: Annotated[tuple[EvenSize, ...], NonEmpty()] = (256, 256)
     """Widths of the hidden layers after sin and cos, even."""
 

@@ -56,7 +56,6 @@ EPS = 1e-12
 class Dropout(Regularizer):
     """Units dropped at random in every loss; the paper searches p from 0.05 to 0.2."""
 
-    tag: ClassVar[str] = "dropout"
     turn: ClassVar[int] = 2
     p: Annotated[float, Interval("(0, 1)", "use 0.05, or leave dropout out")] = 0.05
     """Probability that a unit is dropped."""
@@ -120,7 +119,6 @@ def draw_masks(
 class LayerNorm(Regularizer):
     """Normalise every hidden layer over its units, before the nonlinearity."""
 
-    tag: ClassVar[str] = "layer-norm"
     turn: ClassVar[int] = 1
 
     def wrap(self, network: nn.Module, generator: Rng = None) -> None:  # noqa: ARG002
@@ -138,7 +136,6 @@ class LayerNorm(Regularizer):
 class SpectralNorm(Regularizer):
     """Divide the last hidden layer's weight by its largest singular value."""
 
-    tag: ClassVar[str] = "spectral-norm"
     where: Where = "critic"
     """The networks it works on; the paper does not say, the critics are the usual place."""
 

@@ -50,7 +50,6 @@ DecayKind = Literal["l2", "decoupled", "l1"]
 class WeightDecay(Regularizer):
     """Decay of weights and biases; B is left alone (:class:`BasisRule`)."""
 
-    tag: ClassVar[str] = "weight-decay"
     coefficient: Annotated[float, NonNegative("use 1e-4")] = 1e-4
     """λ (the paper searches 1e-3, 3e-4, 1e-4, 1e-5)."""
     kind: DecayKind = "l2"
@@ -68,7 +67,6 @@ class WeightDecay(Regularizer):
 class BasisRule(Regularizer):
     """Learning rate, decay and anchor of B."""
 
-    tag: ClassVar[str] = "basis"
     lr: Annotated[float, NonNegative("use 1e-4")] | None = None
     """Learning rate of B; None is that of its network."""
     decay: Annotated[float, NonNegative("use 1e-4")] = 0.0
@@ -96,7 +94,6 @@ def _decayed(rule: Rule, coefficient: float, kind: DecayKind) -> Rule:
 class FunctionalRegularization(Regularizer):
     """Bootstrap from the critics, and hold them near a lagging copy of themselves."""
 
-    tag: ClassVar[str] = "functional"
     penalizes: ClassVar[bool] = True
     where: Literal["critic"] = "critic"
     """The critics; there is nothing to hold in an actor."""
@@ -115,7 +112,6 @@ class FunctionalRegularization(Regularizer):
 class SingularValuePenalty(Regularizer):
     """Hold the features' largest singular value down and their smallest up."""
 
-    tag: ClassVar[str] = "singular-values"
     penalizes_features: ClassVar[bool] = True
     where: Literal["critic"] = "critic"
     """The Q-networks; there is nothing to hold in an actor."""

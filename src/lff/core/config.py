@@ -63,32 +63,27 @@ class Registry:
         return getattr(importlib.import_module(module), name)
 
     def find(self, tag: Any, *, trust: Collection[str] = ()) -> Any:
-        """Return the class of a tag; a user's only if its package is among ``trust``.
+        """Return the class of a tag; a user's only if its package, or module, is among ``trust``.
 
         ``trust`` comes from the command line alone: a stored file must not be able to import code.
         """
-        if isinstance(tag, str) and ":" in tag:
-            return import_class(self.what, tag, trust=trust)
-        return self[tag]
-
-
-def import_class(what: str, path: str, *, trust: Collection[str]) -> Any:
-    """Return the class at ``package.module:Class`` if the package, or the module, is trusted."""
-    module, _, name = path.partition(":")
-    package = module.partition(".")[0]
-    if package not in trust and module not in trust:
-        remedy = f"if you trust that package, add --trust {package}"
-        raise BadInputError(what, path, "one of ours, or from a package you trust", remedy)
-    try:
-        found: Any = importlib.import_module(module)
-    except ImportError as error:
-        remedy = f"install it or put it on PYTHONPATH: {error}"
-        raise BadInputError(what, path, "importable", remedy) from None
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    if not isinstance(found, type):
-        raise BadInputError(what, path, f"a class of {module}", "check its name")
-    return found
+        if not (isinstance(tag, str) and ":" in tag):
+            return self[tag]
+        module, _, name = tag.partition(":")
+        package = module.partition(".")[0]
+        if package not in trust and module not in trust:
+            remedy = f"if you trust that package, add --trust {package}"
+            raise BadInputError(self.what, tag, "one of ours, or from a package you trust", remedy)
+        try:
+            found: Any = importlib.import_module(module)
+        except ImportError as error:
+            remedy = f"install it or put it on PYTHONPATH: {error}"
+            raise BadInputError(self.what, tag, "importable", remedy) from None
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if not isinstance(found, type):
+            raise BadInputError(self.what, tag, f"a class of {module}", "check its name")
+        return found
 
 
 T = TypeVar("T")

@@ -58,6 +58,15 @@ class Memory(ABC):
         """Store one transition, in place of the oldest when full."""
 
     @abstractmethod
+    def __len__(self) -> int: ...
+
+    def _draw(self, size: int, generator: torch.Generator) -> Int64[Tensor, " batch"]:
+        """Draw which transitions are in a batch."""
+        if not len(self):
+            raise BadInputError("replay", 0, "not empty", "add transitions first")
+        return torch.randint(len(self), (size,), generator=generator)
+
+    @abstractmethod
     def sample(self, size: int, generator: torch.Generator) -> Batch:
         """Return ``size`` transitions drawn uniformly with replacement, as a batch of training."""
 
@@ -147,10 +156,7 @@ class Replay(Memory):
         self.rows += 1
 
     def sample(self, size: int, generator: torch.Generator) -> Batch:
-        if not self.total:
-            raise BadInputError("replay", 0, "not empty", "add transitions first")
-        index = torch.randint(len(self), (size,), generator=generator)
-        return self.at(index)
+        return self.at(self._draw(size, generator))
 
     def at(self, index: Int64[Tensor, " batch"]) -> Batch:
         """Return the transitions of these rows."""

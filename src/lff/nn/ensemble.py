@@ -27,18 +27,8 @@ from lff.nn.trunks import Sine, SineCosine, SkipBody
 Value = TypeVar("Value", bound=Tensor)
 # Containers whose forward works on any leading axes as soon as their leaves do.
 CONTAINERS = (nn.Sequential, nn.ModuleList, Network, LFF, MLP, SkipBody)
-NONLINEARITIES = (
-    nn.ReLU,
-    nn.Tanh,
-    nn.ELU,
-    nn.GELU,
-    nn.LeakyReLU,
-    nn.Sigmoid,
-    nn.SiLU,
-    nn.Softplus,
-    Sine,
-    SineCosine,
-)
+_OF_TORCH = (nn.ReLU, nn.Tanh, nn.ELU, nn.GELU, nn.LeakyReLU, nn.Sigmoid, nn.SiLU, nn.Softplus)
+NONLINEARITIES = (*_OF_TORCH, Sine, SineCosine)
 # Leaves without weights that work entry by entry, or on the last axis alone.
 ELEMENTWISE = (*NONLINEARITIES, nn.Identity, nn.Dropout, ConstantFeatures)
 

@@ -38,11 +38,11 @@ class Phases:
 
 def count_points(layer: BasisLayer, x: Tensor) -> int:
     """Return how many inputs of the layer (pixels, for images) a batch holds; 0 if none fits."""
+    axis, width = -1, layer.in_features
     if isinstance(layer, LearnedFourierFeatures2d):
-        fits = x.ndim >= 3 and x.shape[-3] == layer.in_channels
-        return x.numel() // layer.in_channels if fits else 0
-    fits = x.ndim >= 1 and x.shape[-1] == layer.in_features
-    return x.numel() // layer.in_features if fits else 0
+        axis, width = -3, layer.in_channels
+    fits = x.ndim >= -axis and x.shape[axis] == width
+    return x.numel() // width if fits else 0
 
 
 def quantiles(values: Tensor) -> Quantiles:

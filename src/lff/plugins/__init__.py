@@ -25,7 +25,7 @@ def fourier_config(kind: type[FourierConfig], given: Any) -> FourierConfig:
     if isinstance(given, kind):
         return given
     if not isinstance(given, Mapping):
-        remedy = "pass policy_kwargs=dict(fourier=dict(fourier_dim=256, sigma=0.01)), say"
+        remedy = "pass fourier=dict(fourier_dim=256, sigma=0.01); SB3 takes it in policy_kwargs"
         raise BadTypeError("fourier", given, f"a dict or lff.nn.{kind.__name__}", remedy)
     return from_dict(kind, {"type": tag_of(kind), **given})
 

@@ -149,20 +149,9 @@ class MLP(Network):
 
     >>> from lff import match_width
     >>> lff_network = LFF(30, 1, n_hidden=2, hidden_dim=1024, sigma=0.001, fourier_dim=1024)
-    >>> MLP(30, 1, n_hidden=3, hidden_dim=1024, first_dim=match_width(lff_network))
-    MLP(
-      in=30, out=1, parameters=2,146,739
-      (front): Identity()
-      (trunk): Sequential(
-        (0): Linear(in_features=30, out_features=1038, bias=True)
-        (1): ReLU()
-        (2): Linear(in_features=1038, out_features=1024, bias=True)
-        (3): ReLU()
-        (4): Linear(in_features=1024, out_features=1024, bias=True)
-        (5): ReLU()
-        (6): Linear(in_features=1024, out_features=1, bias=True)
-      )
-    )
+    >>> mlp = MLP(30, 1, n_hidden=3, hidden_dim=1024, first_dim=match_width(lff_network))
+    >>> mlp.trunk[0], num_parameters(mlp)
+    (Linear(in_features=30, out_features=1038, bias=True), 2146739)
     """
 
     def __init__(

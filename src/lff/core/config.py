@@ -198,28 +198,20 @@ def _item_hint(hint: Any) -> Any:
     return typing.get_args(tuples[0])[0] if tuples else Any
 
 
-def _members(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union, or the hint alone; without annotations."""
-    inner = typing.get_args(hint)[0] if typing.get_origin(hint) is Annotated else hint
-    if typing.get_origin(inner) in (typing.Union, types.UnionType):
-        return tuple(m for member in typing.get_args(inner) for m in _members(member))
-    return (inner,)
-
-
-def _registries(hint: Any) -> list[Registry]:
-    """Return the registries in the annotations of a hint and of its members."""
-    if typing.get_origin(hint) is Annotated:
-        inner, *extras = typing.get_args(hint)
-        return [e for e in extras if isinstance(e, Registry)] + _registries(inner)
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        return [r for member in typing.get_args(hint) for r in _registries(member)]
-    return []
+def _members(hint: Any) -> list[Any]:
+    """Return the members of a union, or the hint alone, and the registries that annotate them."""
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Annotated:
+        return [*_members(args[0]), *(extra for extra in args[1:] if isinstance(extra, Registry))]
+    if origin in (typing.Union, types.UnionType):
+        return [inner for member in args for inner in _members(member)]
+    return [hint]
 
 
 def _decode(data: Any, hint: Any, path: str, trust: Collection[str]) -> Any:
     if isinstance(data, dict):
         classes = {tag_of(m): m for m in _members(hint) if is_config(m)}
-        registries = _registries(hint)
+        registries = [m for m in _members(hint) if isinstance(m, Registry)]
         if classes or registries:
             cls = _find_class(data.get(TYPE_KEY), classes, registries, path, trust)
             return _decode_dataclass(data, cls, path, trust)

@@ -231,11 +231,8 @@ def launch_jobs(
     """Run jobs by processes here, or on Ray; return the state of each."""
     if ray is None:
         return launch(jobs, root, workers=workers, show=show)
-    try:
-        from lff.launch.ray import launch_on_ray
-    except ImportError:
-        remedy = "pip install 'learned-fourier-features[ray]'"
-        raise BadInputError("ray", ray, "installed", remedy) from None
+    from lff.launch.ray import launch_on_ray
+
     where: dict[str, Any] = {"workers": workers} if ray == "here" else {"address": ray}
     return launch_on_ray(jobs, root.resolve(), **where, show=show)
 

@@ -63,9 +63,11 @@ figures: $(VENV)/.dev  ## run what is missing of the studies: tables to results/
 	cp runs/figures/*.png docs/images/
 	$(MAKE) claims
 
-claims: $(VENV)/.dev  ## judge all claims by the committed tables again: docs/claims.md
+claims: $(VENV)/.dev  ## judge all claims by the committed tables again: docs/claims.md, docs/power.md
 	$(BIN)/lff experiment verdict --all --markdown > docs/.claims.md
 	mv docs/.claims.md docs/claims.md
+	$(BIN)/lff experiment power --all --markdown > docs/.power.md
+	mv docs/.power.md docs/power.md
 
 clean:  ## remove everything that can be made again
 	rm -rf $(VENV) docs/_build runs .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

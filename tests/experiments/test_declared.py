@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -132,3 +133,14 @@ def test_status_plans_every_experiment_without_simulators_and_extras(tmp_path):
     counts = {line["name"]: line["jobs"]["laptop"][1] for line in json.loads(done.stdout)}
     assert counts.keys() == {*NAMES}
     assert counts["fig8"] == 50
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_claims_of_the_paper_quote_it(name):
+    for claim in find_experiment(name).claims:
+        assert claim.whose in ("paper, empirical", "paper, mathematical", "ours")
+        if claim.whose != "ours":
+            assert re.match(
+                r"(Section|Figure|Appendix|Lemma|Theorem|Introduction|Poster)", claim.quote
+            )
+    assert sum(claim.primary for claim in find_experiment(name).claims) <= 1

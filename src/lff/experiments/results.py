@@ -27,6 +27,7 @@ from lff.stats.tables import Row, read_table, write_table
 from lff.stats.verdicts import Verdict, adjust, no_verdict
 
 RUNS, RESULTS = Path("runs/experiments"), Path("results")
+CLAIM_FORMAT = "lff-claims-1"
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,46 @@ class Table:
                 marks.append("changed after the first row")
             verdicts[claim.name] = replace(verdicts[claim.name], marks=tuple(marks))
         return adjust(verdicts, primary)
+
+
+def document(experiment: Experiment, table: Table) -> dict[str, Any]:
+    """Return the claims of a table with their verdicts as JSON data (docs/claim-format.md)."""
+    verdicts = table.judge(experiment)
+    claims = []
+    for claim in experiment.claims:
+        verdict = verdicts[claim.name]
+        shown = verdict.interval
+        claims.append(
+            {
+                "name": claim.name,
+                "text": claim.text,
+                "whose": claim.whose,
+                "quote": claim.quote,
+                "registered": claim.registered or None,
+                "marks": [*verdict.marks],
+                "primary": claim.primary,
+                "decides": claim.decides,
+                "outcome": verdict.outcome,
+                "adjusted": verdict.adjusted or verdict.outcome,
+                "p": verdict.p,
+                "estimate": shown.estimate if shown else None,
+                "interval": [shown.low, shown.high] if shown else None,
+                "n": shown.n if shown else None,
+                "because": verdict.because,
+                "details": [*verdict.details],
+            }
+        )
+    return {
+        "format": CLAIM_FORMAT,
+        "study": experiment.name,
+        "title": experiment.title,
+        "source": experiment.source,
+        "scale": table.scale,
+        "whole": not experiment.is_small(table.scale),
+        "jobs": len(table.jobs),
+        "planned": table.planned,
+        "claims": claims,
+    }
 
 
 def claim_digest(claim: Kind, places: Iterable[Sequence[Any]]) -> str:

@@ -54,12 +54,15 @@ class Kind:
 
     def judge(self, rows: Sequence[Row]) -> Verdict:
         """Judge it by the rows of a table."""
-        curves = Curves(rows, metric=self.metric, variants=self.arms, apart=self._apart)
-        asked = self.tasks or curves.tasks
-        tasks = [task for task in asked if self._runs(curves, task)]
+        curves, tasks = self._read(rows)
         if not tasks:
             return Verdict("not run", "the table lacks rows for it")
         return self._decide(curves, tasks)
+
+    def _read(self, rows: Sequence[Row]) -> tuple[Curves, Tasks]:
+        """Return the curves, and the tasks on which all arms were run."""
+        curves = Curves(rows, metric=self.metric, variants=self.arms, apart=self._apart)
+        return curves, [t for t in self.tasks or curves.tasks if self._runs(curves, t)]
 
     @property
     def decides(self) -> dict[str, Any]:

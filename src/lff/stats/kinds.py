@@ -28,6 +28,7 @@ from lff.stats.counted import MoreOften as MoreOften
 from lff.stats.curves import Curves, power_of, rank_correlation
 from lff.stats.intervals import Interval, Scale, contrast, paired_t_interval, shift_interval
 from lff.stats.metrics import Metric, span_of
+from lff.stats.tables import Row
 from lff.stats.verdicts import FEWEST_SEEDS, Test, Verdict, conjunction
 
 
@@ -61,6 +62,25 @@ class Estimated(Kind):
         p = min(1.0, 2 * min(supports, contradicts))
         because = f"{self._of(tasks)}: {shown}{words}, p = {p:.2g}"
         return Test(supports, contradicts, because, shown)
+
+    def spread(self, rows: Sequence[Row]) -> tuple[float, float, int, int] | None:
+        """Return what power follows from; None if the table lacks runs.
+
+        The contrast's variance with one run of each arm; the baseline's mean in the contrast's
+        units; how many samples there are, and runs of each.
+        """
+        curves, tasks = self._read(rows)
+        parts = [(w / len(tasks), v) for w, v in self._parts(curves, tasks)] if tasks else []
+        if not parts or min(len(values) for _, values in parts) < 2:
+            return None
+        alone = [contrast([part], self.scale) for part in parts]
+        variance = sum(one.error**2 * one.n for one in alone)
+        unit = sum(abs(one.value) for one in alone[1::2] or alone)
+        return variance, unit, len(parts), min(one.n for one in alone)
+
+    def limits(self, rows: Sequence[Row]) -> tuple[float, float]:
+        """Return the bounds of what is claimed, in the contrast's units."""
+        return self._bounds(self._read(rows)[1])
 
     def _parts(self, curves: Curves, tasks: Tasks) -> Iterator[tuple[float, Sequence[float]]]:
         """Yield weights and samples; weights are divided by the number of tasks afterwards."""

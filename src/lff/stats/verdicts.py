@@ -94,12 +94,14 @@ def conjunction(tests: Mapping[str, Test], at_least: int) -> Test:
         sorted(1.0 if one.silent else getattr(one, side) for one in tests.values())
         for side in ("supports", "contradicts")
     )
-    own = [one.verdict().outcome for one in tests.values()]
-    counts = ", ".join(f"{outcome} on {own.count(outcome)}" for outcome in dict.fromkeys(own))
+    alone = "; ".join(
+        f"{task} {one.verdict().outcome}" + (f" {one.interval}" if one.interval else "")
+        for task, one in tests.items()
+    )
     for_it = min(1.0, (total - k + 1) * supports[k - 1])
     against = min(1.0, k * contradicts[total - k])
     p = min(1.0, 2 * min(for_it, against))
-    because = f"at least {k} of {total} tasks asked for; each alone: {counts}; p = {p:.2g}"
+    because = f"at least {k} of {total} tasks asked for, p = {p:.2g}; each alone: {alone}"
     return Test(for_it, against, because, silent=all(one.silent for one in tests.values()))
 
 

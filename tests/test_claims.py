@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lff.algos import Spaces
+from lff.cli.power import power
 from lff.cli.presets import net_sizes
 from lff.cli.report import entry_of
 from lff.experiments import find_experiment, list_experiments, load
@@ -154,6 +155,12 @@ def test_the_page_of_claims_is_what_the_tables_give():
     names = [name for name in list_experiments() if find_table(ROOT / "results", name)]
     computed = claims_page(entry_of(name, ROOT / "results", None) for name in names)
     assert (ROOT / "docs" / "claims.md").read_text() == computed, "make claims writes it anew"
+
+
+def test_the_page_of_power_is_what_the_tables_give(capsys):
+    power(all=True, markdown=True, results=ROOT / "results")
+    computed = capsys.readouterr().out
+    assert (ROOT / "docs" / "power.md").read_text() == computed, "make claims writes it anew"
 
 
 THEORY = ("lem1", "lem2", "lem3", "thm1", "fig3a", "fig3bc", "fig4-left", "fig4-right", "new-t1")

@@ -15,6 +15,7 @@ from lff.core.errors import BadInputError
 from lff.experiments.jobs.regression import MinibatchJob, by_seed, write_squares
 from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow, Report
+from lff.native.build import find_compiler
 from lff.tabular import (
     FQI,
     FQIConfig,
@@ -29,7 +30,7 @@ from lff.tabular import (
 )
 from lff.tabular.gridworld import GOAL, LAVA, WALL, Sampling
 from lff.tabular.instruments import greedy_returns
-from lff.training.compile import compile_update, find_compiler
+from lff.training.compile import compile_update
 
 RATIOS = ("effective rank", "largest singular value")
 """Of these the table also has the end over the start."""

@@ -64,12 +64,6 @@ class Adam:
         self.count.add_(1)
         self._prepare()
 
-    def reset(self) -> None:
-        """Forget the moments and start counting anew; the parameters stay."""
-        for value in (*self.first.values(), *self.second.values(), self.count):
-            value.zero_()
-        self._prepare()
-
     def _prepare(self) -> None:
         """Set the bias corrections of the step to come: √(1-β₂ᵗ)/(1-β₁ᵗ) and ε√(1-β₂ᵗ).
 

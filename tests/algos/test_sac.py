@@ -9,8 +9,8 @@ from torch.distributions.transforms import TanhTransform
 from lff import Fourier, MLPTrunk, NetConfig
 from lff.algos import FixedAlpha, LearnedAlpha, NoTarget, PolyakTarget, SACConfig, Spaces
 from lff.algos.base import Exploration
-from lff.algos.entropy import Temperature, split_head, squash
-from lff.algos.sac import actor_loss, bootstrap, critic_loss
+from lff.algos.off_policy import critic_loss
+from lff.algos.sac import Temperature, actor_loss, bootstrap, split_head, squash
 from lff.core import BadInputError, digest, from_dict, to_dict
 from lff.data import Batch
 from lff.optim import Adam, Rule

@@ -203,7 +203,7 @@ class OffPolicyLoop(Loop):
         self.divergence.seen_at = watched["seen_at"]
         refs = [SegmentRef.from_json(ref) for ref in progress.segments]
         stored, total = sum(ref.count for ref in refs), progress.stored
-        self.memory.restore_parts(self.run.segments.each(refs), stored=stored, total=total)
+        self.memory.restore(self.run.segments.each(refs), stored=stored, total=total)
         if not self.env.can_save_state:
             self._begin()
             return

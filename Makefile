@@ -49,7 +49,7 @@ bench: $(VENV)/.dev  ## measure the speed of the layer and of training against p
 	$(BIN)/python benchmarks/plugin_cost.py
 	$(BIN)/python benchmarks/side_by_side.py
 
-FIGURES := fig1 fig2 fig6 fig8 fig11 fig11-sac fig13 fig16 fig16b fig3bc fig4-left new-dynamics cheetah-first
+FIGURES := fig1 fig2 fig6-first fig8-first fig11 fig11-sac fig13-first fig16 fig16b fig3bc fig4-left new-dynamics cheetah-first
 figures: $(VENV)/.dev  ## run what is missing of the studies: tables to results/, figures to docs/images/
 	$(BIN)/lff experiment run $(FIGURES)
 	$(BIN)/lff experiment plot $(FIGURES)

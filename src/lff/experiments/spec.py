@@ -115,10 +115,11 @@ class Panel:
     """One kind of figure, drawn once for each task."""
 
     metric: Metric
-    kind: Literal["curves", "bars", "histogram", "fit", "grid"] = "curves"
+    kind: Literal["curves", "bars", "histogram", "fit", "grid", "profile", "middle"] = "curves"
     """Against steps with a band over seeds; the end of the curve per variant; counts in bins; a
     fitted function and its points on [-1, 1]; surfaces side by side, from the fields beside the
-    table (``lff.stats.fields``)."""
+    table (``lff.stats.fields``); over all tasks, the share of runs above a score, and the
+    interquartile mean."""
     log: bool = False
     """Whether the values span orders of magnitude."""
     variants: tuple[str, ...] = ()

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lff.report.style import DOTTED, GREY, PUBLISHED, variant_colors
-from lff.stats import Curves, Metric, Published, Row, stratified_bootstrap, t_interval
+from lff.stats import (
+    Curves,
+    Metric,
+    Published,
+    Row,
+    interquartile_mean,
+    stratified_bootstrap,
+    t_interval,
+)
 
 FEW = 3
 """A curve of no more points than this shows them."""
@@ -133,6 +141,35 @@ def draw_bars(
             axis.plot([place], [center], "s", color=color, markersize=6)
     axis.set_xticks(range(len(values)), [""] * len(values))
     axis.set_xlim(-0.6, len(values) - 0.4)
+
+
+def draw_profile(
+    axis: Any, scores: Mapping[str, NDArray[np.float64]], *, colors: Mapping[str, str]
+) -> None:
+    """Draw the share of runs whose score (run, task) is above τ, with bootstrap bands."""
+    levels = np.linspace(0, max(table.max() for table in scores.values()), 101)
+    for name, table in scores.items():
+        rng = np.random.default_rng(0)
+        drawn = rng.integers(len(table), size=(500, *table.shape))
+        samples = np.take_along_axis(table[None], drawn, axis=1)
+        shares = (samples[..., None] > levels).mean(axis=(1, 2))
+        low, high = np.percentile(shares, [2.5, 97.5], axis=0)
+        center = (table[..., None] > levels).mean(axis=(0, 1))
+        axis.plot(levels, center, color=colors[name], linewidth=1.6)
+        axis.fill_between(levels, low, high, color=colors[name], alpha=0.18, linewidth=0)
+    axis.set_ylabel("share of runs above")
+
+
+def draw_middle(
+    axis: Any, scores: Mapping[str, NDArray[np.float64]], *, colors: Mapping[str, str]
+) -> None:
+    """Draw the interquartile mean of scores (run, task) with its stratified bootstrap interval."""
+    for place, (name, table) in enumerate(scores.items()):
+        found = stratified_bootstrap(table, interquartile_mean)
+        axis.plot([place, place], [found.low, found.high], color=colors[name], linewidth=3)
+        axis.plot([place], [found.estimate], "s", color=colors[name], markersize=7)
+    axis.set_xticks(range(len(scores)), [*scores])
+    axis.set_xlim(-0.6, len(scores) - 0.4)
 
 
 def draw_histograms(

@@ -9,6 +9,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
 from lff.core.errors import BadInputError
 from lff.experiments.spec import Experiment, Panel
@@ -18,12 +19,15 @@ from lff.report.drawing import (
     draw_curves,
     draw_floor,
     draw_histograms,
+    draw_middle,
+    draw_profile,
     draw_published,
     draw_tiles,
     tile_shape,
 )
 from lff.stats import RANDOM, ZERO, Curves, Field, Published, Row
 from lff.stats.fields import of_panel
+from lff.stats.metrics import span_of
 
 POLICIES = (RANDOM, ZERO)
 """Variants of a table that learn nothing: floors to compare with."""
@@ -31,6 +35,8 @@ NARROWEST = 5.5
 """Inches of a figure: its legend must fit."""
 ACROSS = 4
 """Tasks side by side; further ones are a block of rows below."""
+OVER_TASKS = {"profile": "performance profile", "middle": "interquartile mean"}
+"""Kinds of panels that are drawn once, over all tasks, and their titles."""
 TILE = 1.1
 """Inches that a row of four surfaces is high."""
 
@@ -70,6 +76,9 @@ class TaskPanel:
         if panel.kind == "grid":
             draw_tiles(axis, {one.title: one.values for one in self.fields})
             return
+        if panel.kind in OVER_TASKS:
+            self._draw_scores(axis)
+            return
         drawn: dict[str, Any] = {"colors": colors, "as_paper": as_paper, "log": panel.log}
         rows = [row for row in self.rows if row.variant in self.variants]
         match panel.kind:
@@ -107,6 +116,27 @@ class TaskPanel:
             draw_published(axis, self.published, task=self.task, until=last)
         style.dress(axis, log=panel.log)
 
+    def _draw_scores(self, axis: Any) -> None:
+        measured = f"mean {self.panel.metric.title} over the curve, share of the task's span"
+        draw = draw_profile if self.panel.kind == "profile" else draw_middle
+        draw(axis, self._scores(), colors=self.colors)
+        axis.set_xlabel(measured)
+        axis.set_ylim(bottom=0)
+        style.dress(axis)
+
+    def _scores(self) -> dict[str, NDArray[np.float64]]:
+        """Return each variant's scores (run, task), cut to the fewest runs of a task."""
+        curves = Curves(self.rows, metric=self.panel.metric)
+        found = {}
+        for name in self.variants:
+            columns = [
+                np.divide(curves.values(name, task, "mean"), span_of(task) or 1.0)
+                for task in curves.tasks
+            ]
+            fewest = min(len(column) for column in columns)
+            found[name] = np.stack([column[:fewest] for column in columns], axis=1)
+        return found
+
     def _lines(self, axis: Any) -> None:
         title = self.panel.metric.title
         floor = [r.value for r in self.rows if r.variant == RANDOM and r.metric == title]
@@ -136,6 +166,10 @@ def task_panels(
             shown = [one for one in surfaces if one.name or one.variant in drawn]
             titles = [one.title for one in shown]
             found.append(TaskPanel(panel, task, (), titles, colors, fields=shown))
+    elif panel.kind in OVER_TASKS:
+        own = [row for row in rows if row.metric == panel.metric.title]
+        shared = [v for v in variants_of(own) if len({r.task for r in own if r.variant == v}) > 1]
+        found.append(TaskPanel(panel, OVER_TASKS[panel.kind], own, shared, colors))
     else:
         scores = published if panel.metric.policies and panel.kind == "curves" else ()
         own = [row for row in rows if row.metric.partition("[")[0] == panel.metric.title]
@@ -167,10 +201,15 @@ def draw_experiment(
         panel: task_panels(panel, rows, colors, published, fields) for panel in experiment.panels
     }
     found = {panel: drawn for panel, drawn in found.items() if drawn}
+    if found:  # what is over all tasks stands behind the tasks of the first panel
+        first = next(iter(found))
+        for panel in [one for one in found if one.kind in OVER_TASKS and one is not first]:
+            found[first] = [*found[first], *found.pop(panel)]
     if not found:
         remedy = f"make its table: lff experiment run {experiment.name}"
         raise BadInputError("panels", experiment.name, "drawn from a table", remedy)
-    tasks = list(dict.fromkeys(row.task for row in rows))
+    tasks = [row.task for row in rows] + [one.task for drawn in found.values() for one in drawn]
+    tasks = list(dict.fromkeys(tasks))
     blocks = [tasks[i : i + ACROSS] for i in range(0, len(tasks), ACROSS)]
     columns = len(blocks[0])
     width = max(style.WIDTH * columns, NARROWEST)

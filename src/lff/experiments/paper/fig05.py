@@ -51,6 +51,7 @@ EXPERIMENTS = (
                 'the LFF architecture"',
             ),
         },
+        panels=(Panel(RETURN), Panel(RETURN, kind="profile"), Panel(RETURN, kind="middle")),
         notes="Mean return over 60,000 steps measures early learning. The ratio is that of mean "
         "returns over the curve, its logarithm averaged over the tasks. With 10 seeds and the "
         "pilots' spread of 18 % on cheetah-run, a true gain of 25 % on one task is found in 82 "

@@ -72,13 +72,15 @@ class TaskPanel:
 
     def draw(self, axis: Any, *, as_paper: bool = False) -> None:
         """Draw it."""
-        panel, colors, title = self.panel, self.colors, self.panel.metric.title
-        if panel.kind == "grid":
+        if self.panel.kind == "grid":
             draw_tiles(axis, {one.title: one.values for one in self.fields})
-            return
-        if panel.kind in OVER_TASKS:
+        elif self.panel.kind in OVER_TASKS:
             self._draw_scores(axis)
-            return
+        else:
+            self._draw_rows(axis, as_paper=as_paper)
+
+    def _draw_rows(self, axis: Any, *, as_paper: bool) -> None:
+        panel, colors, title = self.panel, self.colors, self.panel.metric.title
         drawn: dict[str, Any] = {"colors": colors, "as_paper": as_paper, "log": panel.log}
         rows = [row for row in self.rows if row.variant in self.variants]
         match panel.kind:

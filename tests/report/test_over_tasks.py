@@ -41,7 +41,7 @@ def test_they_stand_behind_the_tasks_as_shares_of_the_span():
         name="x",
         title="Which?",
         arms={"MLP": baseline(), "LFF": ours()},
-        grid=lambda arms, scale: (),
+        grid=lambda *_: (),
         panels=(Panel(RETURN), Panel(RETURN, kind="profile"), Panel(RETURN, kind="middle")),
     )
     figure = draw_experiment(experiment, rows)

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from lff.core.checks import Config, Interval, Positive, Scale
-from lff.optim import BETA1, Adam, Rule
+from lff.optim import BETA1, Adam, Rule, variable
 
 LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0
 
@@ -78,7 +78,7 @@ class Temperature:
             start, rule = config.initial, Rule(config.lr, beta1=config.beta1)
         else:
             start, rule = config.value, Rule(0.0)
-        self.log_alpha = torch.tensor(math.log(start), device=device)
+        self.log_alpha = variable(torch.tensor(math.log(start), device=device))
         self.adam = Adam({"log_alpha": self.log_alpha}, {"log_alpha": rule})
 
     def step(self, alpha: Float[Tensor, ""], log_prob: Float[Tensor, " batch"]) -> None:

@@ -135,10 +135,11 @@ def test_figure_2_is_judged_by_the_last_step_and_by_the_best():
                 rows.append(Row(*place, error))
     rows += [row._replace(variant="linear control") for row in rows if row.variant != "MLP"]
     found = {claim.name: claim.judge(rows).outcome for claim in find_experiment("fig2").claims}
-    assert found["C-2a"] == "confirmed"
-    assert found["C-2c"] == "refuted"
-    assert found["C-2e"] == "confirmed"
-    assert found["C-2i"] == "inconclusive at this scale"
+    assert found["C-2a"] == "supported here"
+    assert found["C-2c"] == "contradicted here"
+    assert found["C-2e"] == "supported here"
+    assert found["C-2k"] == "contradicted here"
+    assert found["C-2i"] == "not run"
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ from lff.algos.off_policy import (
 )
 from lff.core.checks import Config, Interval, Positive, Scale
 from lff.data import Batch
-from lff.optim import BETA1, Adam, Rule
+from lff.optim import BETA1, Adam, Rule, variable
 from lff.regularizers import penalty
 
 LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0
@@ -161,7 +161,7 @@ class Temperature:
             start, rule = config.initial, Rule(config.lr, beta1=config.beta1)
         else:
             start, rule = config.value, Rule(0.0)
-        self.log_alpha = torch.tensor(math.log(start), device=device)
+        self.log_alpha = variable(torch.tensor(math.log(start), device=device))
         self.adam = Adam({"log_alpha": self.log_alpha}, {"log_alpha": rule})
 
     def step(self, alpha: Float[Tensor, ""], log_prob: Float[Tensor, " batch"]) -> None:

@@ -225,9 +225,10 @@ def write_view(
         "scale": scale,
         "jobs": jobs,
         "planned": len({cell.digest for cell in cells}),
-        "claims": fixed_claims(experiment, cells, before),
         "versions": (before.sidecar.get("versions") if before else None) or versions,
     }
+    if fixed := fixed_claims(experiment, cells, before):
+        sidecar["claims"] = fixed
     rows = gather(experiment, cells, records, before.rows if before else ())
     end = experiment.until.get(scale, math.inf)
     rows = [row for row in rows if row.step <= end]

@@ -26,11 +26,14 @@ CONV_GAIN = math.sqrt(2)
 Layer = TypeVar("Layer", bound=nn.Module)
 
 
-def blank(kind: Callable[..., Layer], *sizes: int, stride: int | None = None) -> Layer:
+def blank(
+    kind: Callable[..., Layer], *sizes: int, stride: int | None = None, bias: bool = True
+) -> Layer:
     """Return a layer with storage but no values: torch's draw would advance the global RNG."""
     device = torch.get_default_device()
+    options = {} if stride is None else {"stride": stride}
     with torch.device("meta"):
-        layer = kind(*sizes) if stride is None else kind(*sizes, stride=stride)
+        layer = kind(*sizes, bias=bias, **options)
     return layer.to_empty(device=device)
 
 

@@ -1,7 +1,7 @@
 """The base of all kinds of claims: whose it is, when it was fixed, how tasks are combined."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal
 
@@ -119,8 +119,8 @@ class Kind:
         return [value for value in found if not math.isnan(value)]
 
     def _silent(self, curves: Curves, task: str) -> bool:
-        ends = [float(np.mean(curves.values(arm, task, "last"))) for arm in self.arms]
-        return lacks_signal(ends, curves.reference(RANDOM, task), span=span_of(task))
+        """Return whether no arm has learned on a task."""
+        return is_silent(curves, task, self.arms)
 
     def _beside(self, curves: Curves, task: str) -> tuple[str, ...]:
         """Return what a reader must know: means, runs left out, the reference policies."""
@@ -135,6 +135,12 @@ class Kind:
             spread = f" ± {np.std(found, ddof=1):.2g}" if len(found) > 1 else ""
             notes.append(f"{policy} {np.mean(found):.4g}{spread}" if found else f"{policy} unknown")
         return tuple(notes)
+
+
+def is_silent(curves: Curves, task: str, arms: Iterable[str | None]) -> bool:
+    """Return whether none of these arms ends above the random policy on a task."""
+    ends = [float(np.mean(curves.values(arm, task, "last"))) for arm in arms if arm]
+    return lacks_signal(ends, curves.reference(RANDOM, task), span=span_of(task))
 
 
 def _plain(value: Any) -> Any:

@@ -97,7 +97,8 @@ class MoreOften(Counted):
     """It is so in more than half of the runs; or, with ``than``, more often than in that arm.
 
     One arm is judged by Clopper and Pearson's interval, by the effective number of runs where tasks
-    share seeds; two arms by Fisher's exact test, stratified by task.
+    share seeds; two arms by Fisher's exact test, stratified by task, for which the runs of a seed
+    on different tasks count as independent.
     """
 
     _: KW_ONLY

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.stats import linregress, spearmanr
+from scipy.stats import rankdata
 
 from lff.core.checks import check_choice
 from lff.core.errors import BadInputError
@@ -155,7 +155,11 @@ def power_of(curve: Mapping[int, float], *, first: int = 1, last: float | None =
     """
     last = math.inf if last is None else last
     kept = [(s, v) for s, v in curve.items() if max(first, 1) <= s <= last and 0 < v < math.inf]
-    return float(linregress(*np.log(kept).T).slope) if len(kept) > 1 else math.nan
+    if len(kept) < 2:
+        return math.nan
+    x, y = np.log(kept).T
+    x = x - x.mean()
+    return float(x @ y / (x @ x))
 
 
 def rank_correlation(first: Mapping[int, float], second: Mapping[int, float]) -> float:
@@ -164,4 +168,4 @@ def rank_correlation(first: Mapping[int, float], second: Mapping[int, float]) ->
     pairs = [[values[s] for s in steps] for values in (first, second)]
     if len(steps) < 3 or any(len(set(values)) == 1 for values in pairs):
         return math.nan
-    return float(spearmanr(*pairs).statistic)
+    return float(np.corrcoef(*map(rankdata, pairs))[0, 1])

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import beta, hypergeom, t, trim_mean
+from scipy.stats import beta, t, trim_mean
 
 from lff.core.errors import BadInputError
 
@@ -160,9 +160,13 @@ def fisher(strata: Iterable[tuple[int, int, int, int]]) -> tuple[float, float]:
     """
     chances, least, seen = np.ones(1), 0, 0
     for hits, size, other_hits, other_size in strata:
-        all_hits = hits + other_hits
+        all_hits, everyone = hits + other_hits, size + other_size
         low, high = max(0, all_hits - other_size), min(all_hits, size)
-        own = hypergeom.pmf(np.arange(low, high + 1), size + other_size, all_hits, size)
+        ways = math.comb(everyone, size)
+        own = [
+            math.comb(all_hits, k) * math.comb(everyone - all_hits, size - k) / ways
+            for k in range(low, high + 1)
+        ]
         chances, least, seen = np.convolve(chances, own), least + low, seen + hits
     at = seen - least
     return min(1.0, float(chances[at:].sum())), min(1.0, float(chances[: at + 1].sum()))

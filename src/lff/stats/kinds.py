@@ -22,7 +22,7 @@ import numpy as np
 from scipy.stats import mannwhitneyu
 
 from lff.core.errors import BadInputError
-from lff.stats.claim import Kind, Tasks
+from lff.stats.claim import Kind, Tasks, is_silent
 from lff.stats.counted import Computed as Computed
 from lff.stats.counted import MoreOften as MoreOften
 from lff.stats.curves import Curves, power_of, rank_correlation
@@ -157,6 +157,10 @@ class Better(Estimated):
         than = self.than if self.scale == "difference" else math.log(self.than)
         return (than, math.inf) if self._sign > 0 else (-math.inf, than)
 
+    def _unit(self, task: str, tasks: Tasks) -> float:
+        """Return what a difference is divided by; a number to compare with has its own unit."""
+        return super()._unit(task, tasks) if isinstance(self.than, str) else 1.0
+
     def _test(self, curves: Curves, tasks: Tasks) -> Test:
         if self.statistic == "first above":
             return self._ranks(curves, tasks)
@@ -269,13 +273,21 @@ class Slope(Estimated):
         return self.points[0].task is not None
 
     def _runs(self, curves: Curves, task: str) -> bool:
-        places = [(p.variant, p.task or task) for p in self.points]
-        return all(curves.seeds(*place) for place in places)
+        names = [(name, p.task or task) for p in self.points for name in (p.variant, p.minus)]
+        return all(curves.seeds(name, place) for name, place in names if name)
 
     def _decide(self, curves: Curves, tasks: Tasks) -> Verdict:
         if not self._has_tasks:
             return super()._decide(curves, tasks)
-        return self._test(curves, [""]).verdict(self.alpha)
+        return self._guarded(curves, [""]).verdict(self.alpha)
+
+    def _silent(self, curves: Curves, task: str) -> bool:
+        if not self._has_tasks:
+            return super()._silent(curves, task)
+        return all(is_silent(curves, str(p.task), [p.variant, p.minus]) for p in self.points)
+
+    def _beside(self, curves: Curves, task: str) -> tuple[str, ...]:
+        return () if self._has_tasks else super()._beside(curves, task)
 
     def _of(self, tasks: Tasks) -> str:
         what = self._measured

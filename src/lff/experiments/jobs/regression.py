@@ -25,8 +25,8 @@ from lff.stats.fields import FIELDS, field, write_fields
 from lff.tabular import lava_grid, solve
 from lff.tabular.learner import Learner
 
-POINTS, NOISE, DENSE = 16, 0.3, 401
-"""Of Figure 1: points, their noise, and points of the drawn curve."""
+POINTS, DENSE = 16, 401
+"""Of Figure 1: points, and points of the drawn curve."""
 LR = 1e-3
 Surface = Literal["ridge", "maze"]
 RIDGE_NOISE = 0.25
@@ -102,6 +102,8 @@ class FitJob(Config):
     tag: ClassVar[str] = "fit"
 
     net: NetConfig
+    noise: Scale = 0.3
+    """Standard deviation of the noise on the points."""
     seeds: Size = 20
     """Draws of the noise and of the weights."""
     steps: Size = 2_000
@@ -112,14 +114,10 @@ class FitJob(Config):
         """Train from the start: it takes seconds."""
         torch.set_num_threads(1)
         rows: list[JobRow] = []
-        rng = torch.Generator().manual_seed(0)
         x = torch.linspace(-1, 1, POINTS)[:, None]
         dense = torch.linspace(-1, 1, DENSE)[:, None]
         truth = (torch.pi * dense).sin()
-        noise = torch.randn(self.seeds, POINTS, 1, generator=rng)
-        targets = (torch.pi * x).sin() + NOISE * noise
-        rng = torch.Generator().manual_seed(0)
-        nets = Ensemble.build(self.net, self.seeds, in_features=1, out_features=1, generator=rng)
+        targets, nets = self.draw(x)
         optimizer = torch.optim.Adam(nets.parameters(), lr=LR, fused=True)
         for step in range(self.steps + 1):
             if step % self.every == 0 or step == self.steps:
@@ -140,6 +138,17 @@ class FitJob(Config):
             heights = enumerate(values[0, :, 0].tolist())
             rows[:0] = [JobRow(0, self.steps, f"fit[{part} {i}]", v) for i, v in heights]
         return rows
+
+    def draw(self, x: Float[Tensor, "point 1"]) -> tuple[Float[Tensor, "seed point 1"], Ensemble]:
+        """Return noisy targets and networks, both by seed and each from a stream of its own."""
+
+        def stream(seed: int, name: str) -> torch.Generator:
+            return torch.Generator().manual_seed(stream_seed(seed, name))
+
+        seeds = range(self.seeds)
+        noise = [torch.randn(x.shape, generator=stream(seed, "target noise")) for seed in seeds]
+        nets = [self.net.build(1, 1, generator=stream(seed, "network")) for seed in seeds]
+        return (torch.pi * x).sin() + self.noise * torch.stack(noise), Ensemble(nets)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,7 +49,7 @@ bench: $(VENV)/.dev  ## measure the speed of the layer and of training against p
 	$(BIN)/python benchmarks/plugin_cost.py
 	$(BIN)/python benchmarks/side_by_side.py
 
-FIGURES := fig1 fig2 fig6 fig8 fig11 fig11-sac fig13 fig16 fig16b fig3bc fig4-left new-dynamics cheetah-first
+FIGURES := fig1 fig2 fig6-first fig8-first fig11 fig11-sac fig13-first fig16 fig16b fig3bc fig4-left new-dynamics cheetah-first
 figures: $(VENV)/.dev  ## run what is missing of the studies: tables to results/, figures to docs/images/
 	$(BIN)/lff experiment run $(FIGURES)
 	$(BIN)/lff experiment plot $(FIGURES)
@@ -63,9 +63,11 @@ figures: $(VENV)/.dev  ## run what is missing of the studies: tables to results/
 	cp runs/figures/*.png docs/images/
 	$(MAKE) claims
 
-claims: $(VENV)/.dev  ## judge all claims by the committed tables again: docs/claims.md
+claims: $(VENV)/.dev  ## judge all claims by the committed tables again: docs/claims.md, docs/power.md
 	$(BIN)/lff experiment verdict --all --markdown > docs/.claims.md
 	mv docs/.claims.md docs/claims.md
+	$(BIN)/lff experiment power --all --markdown > docs/.power.md
+	mv docs/.power.md docs/power.md
 
 clean:  ## remove everything that can be made again
 	rm -rf $(VENV) docs/_build runs .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 BETA1, BETA2, EPS = 0.9, 0.999, 1e-8
 
@@ -31,6 +31,17 @@ class Rule:
     """Decay of the first moment."""
 
 
+def variable(value: Tensor) -> Tensor:
+    """Return the tensor in a form that the compiler reads at every call.
+
+    torch.compile makes a constant of a plain float64 tensor without axes, and drops what is written
+    to it; it does not do so with a parameter.
+    """
+    if value.dim() == 0 and value.dtype == torch.float64:
+        return nn.Parameter(value, requires_grad=False)
+    return value
+
+
 class Adam:
     """Moments and counters of a set of named parameters, and the step that moves them in place.
 
@@ -50,7 +61,9 @@ class Adam:
         self.eps, self.share = eps, share
         self.rules = {name: rules[name] for name in self.parameters}
         named = self.parameters.items()
-        self.first, self.second = ({n: torch.zeros_like(p) for n, p in named} for _ in range(2))
+        self.first, self.second = (
+            {n: variable(torch.zeros_like(p)) for n, p in named} for _ in range(2)
+        )
         self.start = {n: p.clone() for n, p in named if self.rules[n].anchor}
         reference = next(iter(self.parameters.values()))
         self.count = torch.zeros((), dtype=torch.int64, device=reference.device)
@@ -62,12 +75,6 @@ class Adam:
         for name, parameter in self.parameters.items():
             self._move(name, parameter, gradients[name])
         self.count.add_(1)
-        self._prepare()
-
-    def reset(self) -> None:
-        """Forget the moments and start counting anew; the parameters stay."""
-        for value in (*self.first.values(), *self.second.values(), self.count):
-            value.zero_()
         self._prepare()
 
     def _prepare(self) -> None:

@@ -9,8 +9,8 @@ from torch.distributions.transforms import TanhTransform
 from lff import Fourier, MLPTrunk, NetConfig
 from lff.algos import FixedAlpha, LearnedAlpha, NoTarget, PolyakTarget, SACConfig, Spaces
 from lff.algos.base import Exploration
-from lff.algos.entropy import Temperature, split_head, squash
-from lff.algos.sac import actor_loss, bootstrap, critic_loss
+from lff.algos.off_policy import critic_loss
+from lff.algos.sac import Temperature, actor_loss, bootstrap, split_head, squash
 from lff.core import BadInputError, digest, from_dict, to_dict
 from lff.data import Batch
 from lff.optim import Adam, Rule
@@ -273,3 +273,27 @@ def test_bad_tau_and_foreign_checkpoint():
     state.pop("alpha/log")
     with pytest.raises(BadInputError, match="alpha/log"):
         make().load_state(state)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_fault_17_the_temperature_moves_in_a_graph_of_float64():
+    """A plain float64 number held by the agent became a constant of the graph.
+
+    ``aot_eager`` makes the graph as the compiler does, but needs no compiler.
+    """
+    torch.set_default_dtype(torch.double)
+    try:
+        eager, traced = make(), make()
+        update = torch.compile(traced.update, fullgraph=True, dynamic=False, backend="aot_eager")
+        g = torch.Generator().manual_seed(1)
+        for _ in range(3):
+            batch, noise = draw_batch(), eager.draw(g, SIZE)
+            eager.update(batch, noise)
+            update(batch, noise)
+        assert traced.alpha.log_alpha.item() != math.log(0.1)
+        state = eager.state()
+        for name, value in traced.state().items():
+            torch.testing.assert_close(value, state[name], msg=name)
+    finally:
+        torch.set_default_dtype(torch.float)
+        torch.compiler.reset()

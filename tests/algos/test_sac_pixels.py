@@ -8,7 +8,7 @@ import torch
 
 from lff.algos import PixelSACConfig, PolyakTarget, SACConfig, Spaces
 from lff.algos.base import Exploration
-from lff.algos.entropy import split_head, squash
+from lff.algos.sac import split_head, squash
 from lff.algos.sac_pixels import CRITICS
 from lff.core import BadInputError
 from lff.data import NoAugmentation, RandomCrop

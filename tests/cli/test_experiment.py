@@ -43,7 +43,8 @@ def fig1(places):
 def test_a_run_says_what_it_will_take_and_ends_in_table_and_verdicts(fig1, places):
     assert "3 jobs at scale smoke" in fig1.stderr
     assert "0 are done, 3 to do" in fig1.stderr
-    assert "C-1a: A larger σ fits" in fig1.stdout
+    assert "C-1a: σ = 1 fits the sixteen noisy points faster" in fig1.stdout
+    assert "post hoc; claim: paper, empirical" in fig1.stdout
     assert "small scale, not the paper's numbers" in fig1.stdout
     rows = read_table(places["results"] / "smoke" / "fig1.csv")
     assert {row.variant for row in rows} == {"LFF σ=0.01", "LFF σ=0.1", "LFF σ=1"}
@@ -79,7 +80,8 @@ def test_two_shards_make_one_table(fig1, places, tmp_path, cli):
     assert "1 of them in other shards" in first.err
     assert "2 of 3 jobs" in first.out
     assert "incomplete table: 2 of 3 jobs are there" in first.out
-    assert "confirmed" not in first.out
+    assert "supported" not in first.out
+    assert "undecided" not in first.out
     cli(*words, "--shard", "1/2")
     tables = [p["results"] / "smoke" / "fig1.csv" for p in (own, places)]
     assert tables[0].read_bytes() == tables[1].read_bytes()
@@ -92,7 +94,7 @@ def test_status_lists_every_experiment(fig1, places, cli):
     assert found["fig1"]["jobs"]["smoke"] == [3, 3]
     assert found["fig1"]["scale"] == "smoke"
     assert set(found["fig1"]["verdicts"]) == {"C-1a", "C-1b", "C-1c", "C-1d"}
-    assert found["fig8"]["jobs"]["laptop"] == [0, 50]
+    assert found["fig8"]["jobs"]["laptop"] == [0, 96]
     assert found["fig8"]["verdicts"] == {}
 
 

@@ -139,7 +139,7 @@ def test_a_restored_ring_goes_on_bit_for_bit(data, slack):
             joined = {k: np.concatenate([s[k] for s in segments]) for k in segments[0]}
             assert len(joined["age"]) >= replay.kept_rows
             last = {k: v[len(v) - replay.kept_rows :] for k, v in joined.items()}
-            again.restore(last, total=replay.rows)
+            again.restore([last], stored=replay.kept_rows, total=replay.rows)
         feed(replay, event)
         if n >= at:
             feed(again, event)
@@ -158,8 +158,8 @@ def test_a_ring_is_restored_from_files_one_at_a_time(tmp_path):
         if number % 40 == 39:
             refs.append(store.append(replay.since(stored)))
             stored = replay.rows
-    again.restore_parts(store.each(refs), stored=stored, total=stored)
-    whole.restore(store.read(refs), total=stored)
+    again.restore(store.each(refs), stored=stored, total=stored)
+    whole.restore([store.read(refs)], stored=stored, total=stored)
     assert store.read(refs)["frame"].dtype == np.uint8
     for ring in (replay, again, whole):
         for event in events[160:]:
@@ -278,7 +278,7 @@ def test_bad_use():
     with pytest.raises(BadInputError, match="call begin"):
         add(obs=next_obs)
     with pytest.raises(BadInputError, match="9 or more"):
-        build(5).restore(replay.since(0), total=9)
+        build(5).restore([replay.since(0)], stored=2, total=9)
     with pytest.raises(BadInputError, match="multiple of the 3"):
         FrameReplay(5, obs_shape=(4, 5, 5), action_dim=1)
 

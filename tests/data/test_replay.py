@@ -52,7 +52,7 @@ def test_a_ring_restored_from_segments_samples_the_same(total, capacity, data):
             replay.add([n, -n], [n / 10], float(n), [n + 1, -n - 1], terminated=n % 3 == 0)
     joined = {name: np.concatenate([s[name] for s in segments]) for name in segments[0]}
     again = Replay(capacity, obs_dim=2, action_dim=1)
-    again.restore(joined, total=total)
+    again.restore([joined], stored=len(joined["reward"]), total=total)
     one, other = (r.sample(50, torch.Generator().manual_seed(1)) for r in (replay, again))
     assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
@@ -63,4 +63,4 @@ def test_bad_use():
     with pytest.raises(BadInputError, match="capacity"):
         Replay(0, obs_dim=2, action_dim=1)
     with pytest.raises(BadInputError, match="5 or more"):
-        filled(0).restore(filled(3).since(0), total=9)
+        filled(0).restore([filled(3).since(0)], stored=3, total=9)

@@ -90,7 +90,7 @@ def look(env, *, camera=0, size=40, fast=True):
 
 def eye(env, *, camera=0, size=40, fast=True):
     model = env._env.physics.model.ptr
-    return rendering.Camera(model, width=size, height=size, camera=camera, fast=fast)
+    return rendering.Camera(model, size=size, camera=camera, fast=fast)
 
 
 def picture(camera, env):

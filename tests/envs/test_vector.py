@@ -5,7 +5,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from lff.core.errors import BadInputError, RunError
 from lff.envs import make
-from lff.envs.processes import Subprocesses, pack, unpack
+from lff.envs.processes import Subprocesses
 from lff.envs.vector import EnvSlot, FromGymnasium, InProcess
 from tests.envs.timed import LIMIT, chain
 
@@ -97,13 +97,6 @@ def test_a_process_that_is_gone_is_told():
             play(envs, 2)
     finally:
         envs.close()
-
-
-def test_states_as_bytes():
-    state = {"0/env/a": np.arange(3), "1/b": np.array([True])}
-    found = unpack(pack(state))
-    assert found.keys() == state.keys()
-    np.testing.assert_array_equal(found["0/env/a"], [0, 1, 2])
 
 
 @pytest.mark.parametrize("mode", [*AutoresetMode])

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -32,7 +33,6 @@ def test_the_figures_of_the_paper_are_there():
         "fig9",
         "fig10",
         "fig11",
-        "fig12",
         "fig14",
         "fig15",
     } < {*NAMES}
@@ -66,30 +66,53 @@ def test_grids_at_every_scale(name):
                 assert len({c.digest for c in cells}) >= len(arms) * seeds, "seeds of every arm"
 
 
+@pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])
 @pytest.mark.parametrize("name", NAMES)
-def test_claims_and_pictures_name_arms_and_metrics_that_there_are(name):
+def test_fault_9_every_arm_that_a_claim_names_is_run_at_every_scale(name, scale):
+    arms = {cell.variant for cell in cells_of(name, scale)}
+    for claim in find_experiment(name).claims:
+        assert {*claim.arms} <= arms, claim.name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_claims_and_panels_name_arms_tasks_and_metrics_that_there_are(name):
     experiment = find_experiment(name)
-    arms = {cell.variant for cell in cells_of(name, "laptop")}
+    cells = [cell for scale in ("laptop", "paper") for cell in cells_of(name, scale)]
+    arms, tasks = ({getattr(cell, part) for cell in cells} for part in ("variant", "task"))
     metrics = {*experiment.metrics}
     for claim in experiment.claims:
-        fields = vars(claim)
-        named = {fields[k] for k in ("arm", "than") if fields.get(k)}
-        named |= {*fields.get("variants", ())}
-        for point in fields.get("points", ()):
-            named |= {point.variant, *([point.minus] if point.minus else [])}
-        if "paper" not in experiment.notes or name != "fig7":
-            assert named <= arms | {"random policy"}, claim.name
-        assert fields["metric"] in metrics, claim.name
+        assert {claim.metric, getattr(claim, "other", claim.metric)} <= metrics, claim.name
+        assert {*(claim.tasks or ())} <= tasks, claim.name
+        points = getattr(claim, "points", ())
+        assert {point.task for point in points if point.task} <= tasks, claim.name
     for panel in experiment.panels:
         assert panel.kind == "grid" or panel.metric in metrics  # grids show fields, not rows
         assert {*panel.variants} <= arms
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_claims_say_whose_they_are_and_those_of_the_paper_quote_it(name):
+    for claim in find_experiment(name).claims:
+        assert claim.whose in ("paper, empirical", "paper, mathematical", "ours")
+        if claim.whose != "ours":
+            assert claim.quote, claim.name
+    assert sum(claim.primary for claim in find_experiment(name).claims) <= 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_registered_study_has_a_date_and_one_primary_claim_unless_it_reads_anothers_runs(name):
+    experiment = find_experiment(name)
+    if experiment.registered:
+        assert experiment.registered == "2026-11-18"
+        primary = [claim.name for claim in experiment.claims if claim.primary]
+        assert len(primary) == (name not in ("fig5-baselines", "fig17", "fig19"))
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_claims_judge_a_table_that_has_nothing(name):
     rows = [Row(name, "random policy", "t", 0, 0, "return", 1.0)]
     outcomes = {claim.judge(rows).outcome for claim in find_experiment(name).claims}
-    assert outcomes <= {"inconclusive at this scale", "no signal"}
+    assert outcomes <= {"not run"}
 
 
 def test_declarations_need_no_torch():
@@ -131,4 +154,15 @@ def test_status_plans_every_experiment_without_simulators_and_extras(tmp_path):
     assert done.returncode == 0, done.stderr
     counts = {line["name"]: line["jobs"]["laptop"][1] for line in json.loads(done.stdout)}
     assert counts.keys() == {*NAMES}
-    assert counts["fig8"] == 50
+    assert counts["fig8"] == 8 * 2 * 6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_claims_of_the_paper_quote_it(name):
+    for claim in find_experiment(name).claims:
+        assert claim.whose in ("paper, empirical", "paper, mathematical", "ours")
+        if claim.whose != "ours":
+            assert re.match(
+                r"(Section|Figure|Appendix|Lemma|Theorem|Introduction|Poster)", claim.quote
+            )
+    assert sum(claim.primary for claim in find_experiment(name).claims) <= 1

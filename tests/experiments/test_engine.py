@@ -14,7 +14,7 @@ from lff.experiments.results import record_path
 from lff.experiments.spec import Each, Experiment, Panel, ours, rival
 from lff.launch.job import JobRow
 from lff.launch.local import Task
-from lff.stats import InSeeds, Metric
+from lff.stats import Metric, MoreOften
 from tests.experiments.small import small_train_job
 
 NUMBER = Metric("number")
@@ -25,7 +25,7 @@ STUDY = Experiment(
     arms={"one": ours(number=1), "two": rival(number=2)},
     grid=Each(lambda _, number: PauseJob(number=number), {"t": {}}),
     metrics=(NUMBER,),
-    sentences={"C-1: It is.": InSeeds("two", metric=NUMBER, above=1.0)},
+    sentences={"C-1: It is.": MoreOften("two", metric=NUMBER, above=1.0)},
     panels=(Panel(NUMBER),),
 )
 
@@ -80,7 +80,7 @@ def test_tables_are_gathered_while_jobs_run_and_the_time_left_is_that_of_finishe
     assert said[1] == "about 0 seconds left"
     table = sweep.tables["numbers"]
     assert (len(table.jobs), table.planned) == (1, 2)
-    assert table.judge(STUDY)[0].because == "1 of 2 jobs are there"
+    assert table.judge(STUDY)["C-1"].because == "1 of 2 jobs are there"
     assert record_path(places["results"], one).exists()
 
 

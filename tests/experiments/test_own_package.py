@@ -15,7 +15,7 @@ STUDY = """
 from dataclasses import dataclass
 from lff.experiments.spec import Each, Experiment, ours, rival
 from lff.launch.job import JobRow
-from lff.stats import Metric, Verdict
+from lff.stats import Kind, Metric, Verdict
 
 HEIGHT = Metric("height")
 
@@ -28,13 +28,15 @@ class DoubleJob:
         return [JobRow(seed, 0, "height", 2 * self.number + seed) for seed in range(5)]
 
 @dataclass(frozen=True)
-class Counts:
+class Counts(Kind):
     arm: str
-    name: str = ""
-    text: str = ""
+
+    @property
+    def arms(self):
+        return (self.arm,)
 
     def judge(self, rows):
-        return Verdict("confirmed", f"{sum(row.variant == self.arm for row in rows)} rows")
+        return Verdict("holds", f"{sum(row.variant == self.arm for row in rows)} rows")
 
 NAME = Experiment(
     name="doubles",
@@ -71,14 +73,14 @@ def run(study, *words):
 def test_a_study_of_another_package_runs_and_is_judged_by_name(study, how):
     done = run(study, "run", "my_package.my_study:NAME", *SMOKE, *how)
     assert done.returncode == 0, done.stderr
-    assert "confirmed: 5 rows" in done.stdout
+    assert "holds: 5 rows" in done.stdout
     rows = read_table(study / "results" / "smoke" / "doubles.csv")
     assert [row.value for row in rows if row.variant == "two"] == [4, 5, 6, 7, 8]
     assert len([*(study / "results" / "jobs").iterdir()]) == 2
     again = run(study, "run", "my_package.my_study:doubles", *SMOKE)
     assert "2 are done, 0 to do" in again.stderr
     judged = run(study, "verdict", "my_package.my_study:NAME", "--results", "results")
-    assert "confirmed: 5 rows" in judged.stdout
+    assert "holds: 5 rows" in judged.stdout
 
 
 def test_a_stored_job_cannot_import_a_package(study, monkeypatch):

@@ -14,7 +14,7 @@ import torch
 from lff.core.config import to_dict
 from lff.core.errors import BadInputError
 from lff.experiments import find_experiment
-from lff.experiments.jobs.regression import SurfaceJob, smooth_noise, surface
+from lff.experiments.jobs.regression import FitJob, SurfaceJob, smooth_noise, surface
 from lff.launch.job import job_from_dict
 from lff.launch.worker import run_job
 from lff.nn import Fourier, MLPTrunk, NetConfig
@@ -135,10 +135,11 @@ def test_figure_2_is_judged_by_the_last_step_and_by_the_best():
                 rows.append(Row(*place, error))
     rows += [row._replace(variant="linear control") for row in rows if row.variant != "MLP"]
     found = {claim.name: claim.judge(rows).outcome for claim in find_experiment("fig2").claims}
-    assert found["C-2a"] == "confirmed"
-    assert found["C-2c"] == "refuted"
-    assert found["C-2e"] == "confirmed"
-    assert found["C-2i"] == "inconclusive at this scale"
+    assert found["C-2a"] == "supported here"
+    assert found["C-2c"] == "contradicted here"
+    assert found["C-2e"] == "supported here"
+    assert found["C-2k"] == "contradicted here"
+    assert found["C-2i"] == "not run"
 
 
 @pytest.mark.parametrize(
@@ -147,3 +148,18 @@ def test_figure_2_is_judged_by_the_last_step_and_by_the_best():
 def test_bad_input_is_refused(wrong):
     with pytest.raises(BadInputError):
         SurfaceJob(net=NET, **wrong)
+
+
+def test_fault_12_noise_and_basis_are_drawn_from_streams_of_their_own():
+    """They once came from equal generators: the noise was the first numbers of B over σ."""
+    x = torch.linspace(-1, 1, 16)[:, None]
+    job = FitJob(net=NetConfig(Fourier(fourier_dim=32, sigma=1.0), MLPTrunk((8,))), seeds=3)
+    targets, nets = job.draw(x)
+    noise = ((targets - (torch.pi * x).sin()) / job.noise)[..., 0]
+    basis = nets.get_parameter("stacked.front.B").detach()[..., 0]
+    assert noise.shape == basis.shape == (3, 16)
+    for i in range(3):
+        for j in range(3):
+            assert not torch.isclose(noise[i], basis[j], atol=1e-5).any()
+    fewer, _ = FitJob(net=job.net, seeds=2).draw(x)
+    assert torch.equal(fewer, targets[:2]), "a seed's draws do not depend on how many there are"

@@ -6,19 +6,18 @@ import pytest
 
 from lff.core import BadInputError
 from lff.native import BuildError, NativeSAC, build
-from lff.native.parts import parts_of
 from lff.native.shape import describe
 from tests.native.test_update import LFF
 
 RACE = """
 from tests.native.test_update import LFF
 from lff.native import NativeSAC
-print(NativeSAC(LFF.build()).key)
+print(NativeSAC(LFF.build()).origin.key)
 """
 
 
 def header():
-    return describe(parts_of(LFF.build())).header()
+    return describe(LFF.build()).header()
 
 
 def test_two_processes_that_build_at_once_both_succeed(tmp_path, monkeypatch):
@@ -35,9 +34,9 @@ def test_two_processes_that_build_at_once_both_succeed(tmp_path, monkeypatch):
 
 def test_a_library_is_built_once():
     first = NativeSAC(LFF.build())
-    library = build.cache_dir() / f"{first.key}.so"
+    library = build.cache_dir() / f"{first.origin.key}.so"
     built = library.stat().st_mtime_ns
-    assert NativeSAC(LFF.build()).key == first.key
+    assert NativeSAC(LFF.build()).origin.key == first.origin.key
     assert library.stat().st_mtime_ns == built
 
 
@@ -50,7 +49,7 @@ def test_the_key_covers_sizes_flags_target_and_sources(monkeypatch):
     monkeypatch.setattr(build, "sources", lambda: {"sac.cpp": ""})
     keys.add(build.origin_of(header()).key)
     assert len(keys) == 5
-    assert here.to_json()["target"] == "native"
+    assert here.target == "native"
 
 
 @pytest.mark.parametrize("mode", [0o770, 0o702])
@@ -97,7 +96,7 @@ def test_an_unknown_target_is_refused():
 
 def test_a_library_shows_nothing_but_its_interface():
     """Two libraries in one process have structs of the same names, which must not be shared."""
-    library = build.cache_dir() / f"{NativeSAC(LFF.build()).key}.so"
+    library = build.cache_dir() / f"{NativeSAC(LFF.build()).origin.key}.so"
     symbols = subprocess.run(
         ["nm", "--dynamic", "--defined-only", str(library)],
         capture_output=True,

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from lff.core import BadInputError, from_dict, to_dict
+from lff.core.config import tag_of
 from lff.nn import FRONTS, PIXEL_FRONTS, TRUNKS, Front, MatchedMLP, MLPTrunk, NetConfig
 from lff.regularizers import REGULARIZERS
 
@@ -35,4 +36,4 @@ def test_a_users_front_is_read_back_only_if_trusted():
 
 @pytest.mark.parametrize("registry", [FRONTS, PIXEL_FRONTS, TRUNKS, REGULARIZERS])
 def test_tags_are_those_of_the_classes(registry):
-    assert {tag: registry[tag].tag for tag in registry} == {tag: tag for tag in registry}
+    assert {tag: tag_of(registry[tag]) for tag in registry} == {tag: tag for tag in registry}

@@ -59,9 +59,9 @@ def test_encoder_by_hand(rng):
     torch.testing.assert_close(encoder(obs), expected)
 
 
-def test_dtype_decides_scaling_not_values():
+def test_dtype_decides_scaling_not_values(rng):
     """A dark uint8 batch (all values <= 1) is scaled like any other; floats never are."""
-    encoder = PixelEncoderConfig(num_filters=4).build((3, 21, 21))
+    encoder = PixelEncoderConfig(num_filters=4).build((3, 21, 21), generator=rng)
     dark = torch.ones(1, 3, 21, 21, dtype=torch.uint8)
     torch.testing.assert_close(encoder(dark), encoder(torch.full((1, 3, 21, 21), 1 / 255)))
     bright = torch.full((1, 3, 21, 21), 200.0)

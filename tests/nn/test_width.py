@@ -208,10 +208,12 @@ def test_pixel_entrance_matches_within_one_percent(F, per_frame):
 
 
 def test_authors_command_is_unmatched_as_counted():
-    """First convolution 9,248 against 39,488 parameters at F = 128."""
+    """First convolution 9,248 against 39,488 parameters at F = 128; fault 16: 9 · 32 before it."""
     ours = PixelEncoderConfig(front=Fourier2d(fourier_dim=128, sigma=0.1))
     theirs = PixelEncoderConfig(front=AUTHORS_UNMATCHED_FRONT)
+    assert num_parameters(theirs.build_entrance(9)[0]) == 288
     assert num_parameters(theirs.build_entrance(9)[1]) == 9_248
+    assert count_entrance(theirs, 9) == 9_536
     assert num_parameters(ours.build_entrance(9)[1]) == 39_488
     assert match_width(ours, 9, choice="readme") == AUTHORS_UNMATCHED_FRONT.channels
 

@@ -221,7 +221,7 @@ def test_observations_of_several_parts():
 @pytest.mark.parametrize(
     ("kwargs", "words"),
     [
-        ({"fourier": None}, r"fourier must be a dict .* got None; pass policy_kwargs"),
+        ({"fourier": None}, r"fourier must be a dict .* got None; pass .* policy_kwargs"),
         ({"fourier": {"fourier_dim": 7, "sigma": 0.1}}, r"fourier_dim must be .* even"),
         ({"fourier": {"fourier_dim": 8, "sigm": 0.1}}, r"got 'sigm'; did you mean sigma"),
         ({"networks": "critics"}, r"networks must be one of both, critic, actor"),

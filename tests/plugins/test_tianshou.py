@@ -183,7 +183,9 @@ def test_waves_of_the_observation_alone_are_found():
 
 
 def test_bad_choices_are_told_in_one_line():
-    with pytest.raises(BadInputError, match=r"fourier must be an lff\.Fourier"):
+    with pytest.raises(BadInputError, match=r"fourier must be a dict or lff\.nn\.Fourier"):
+        FourierCriticFactory(8)
+    with pytest.raises(BadInputError, match="add sigma"):
         FourierCriticFactory({"fourier_dim": 8})
     with pytest.raises(BadInputError, match="hidden_sizes must be at least one item"):
         FourierNet(state_shape=3, hidden_sizes=(), fourier=FOURIER)

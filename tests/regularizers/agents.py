@@ -5,7 +5,7 @@ import torch.nn.functional as F
 
 from lff import Fourier, MLPTrunk, NetConfig
 from lff.algos import SACConfig, Spaces
-from lff.algos.entropy import squash
+from lff.algos.sac import squash
 from tests.algos.batches import random_batch
 
 OBS, ACT, SIZE = 5, 2, 12
@@ -194,7 +194,9 @@ def moved(agent, updates=3):
     """Move an agent off its start so that copies and weights differ; its moments become fresh."""
     advance(agent, updates, seed=9)
     for adam in (agent.actor.adam, agent.critic.adam, agent.alpha.adam):
-        adam.reset()
+        for value in (*adam.first.values(), *adam.second.values(), adam.count):
+            value.zero_()
+        adam._prepare()
     for average in agent._averages.values():
         average._prepare()  # it goes by the count of the critics' steps
     return agent

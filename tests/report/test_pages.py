@@ -21,7 +21,7 @@ from lff.report.html import number, render
 from lff.report.site import diagnostics, summarize
 from lff.report.style import dark_of, variant_colors
 from lff.runs.read import names_of, read_run
-from lff.stats import RETURN, Published, t_interval
+from lff.stats import RETURN, Published, Verdict, t_interval
 from lff.store import RunDir
 from lff.training.contact_sheet import FILE, draw_sheet
 from tests.report import tables
@@ -127,10 +127,12 @@ def test_the_page_tells_question_verdicts_and_origin(text):
         "Does LFF learn without a target network, where an MLP diverges?",
         "Source: Figure 8.",
         "Small scale, not the paper's numbers",
-        "✓ confirmed",
-        "✗ refuted",
-        "? inconclusive at this scale",
+        "✓ supported here",
+        "✗ contradicted here",
+        "? undecided here",
         "– no signal",
+        "paper, empirical",
+        "MLPs consistently fail to learn",
         "dmc/cheetah-run: 12.3 [10.1, 14.5], n=5",
         "lff experiment run fig8 --scale laptop",
         "2.13.0+cpu",
@@ -189,7 +191,10 @@ def test_each_figure_has_a_light_and_a_dark_image(text):
 def test_hostile_names_stay_names():
     rows = tables.rows(tasks=(tables.HOSTILE,), variants={tables.HOSTILE: 50.0, "LFF": 100.0})
     words = {"title": tables.HOSTILE, "source": tables.HOSTILE, "notes": tables.HOSTILE}
-    bad = tables.Given(tables.Detailed(*[tables.HOSTILE] * 2))
+    bad = tables.Given(
+        Verdict(tables.HOSTILE, tables.HOSTILE, (tables.HOSTILE,), marks=(tables.HOSTILE,)),
+        quote=tables.HOSTILE,
+    )
     experiment = tables.experiment(
         sentences={f"{tables.HOSTILE}: {tables.HOSTILE}": bad}, panels=(Panel(RETURN),), **words
     )
@@ -198,7 +203,7 @@ def test_hostile_names_stay_names():
     descriptions = [value for name, value in seen.attributes if name == "alt"]
     assert all(tables.HOSTILE in words for words in descriptions)
     assert len(descriptions) == 5
-    assert seen.text.count(tables.HOSTILE) >= 12
+    assert seen.text.count(tables.HOSTILE) >= 15
 
 
 def test_diagnostics_are_what_no_panel_shows(made):

@@ -113,7 +113,7 @@ def test_a_panel_may_show_some_variants(fields):
 
 
 def test_a_page_holds_surfaces_as_images(fields):
-    given = {"scale": "laptop", "provenance": {}, "verdicts": (), "fields": fields}
+    given = {"scale": "laptop", "provenance": {}, "verdicts": {}, "fields": fields}
     entry = Entry(experiment=EXPERIMENT, rows=ROWS, **given)
     text = entry.page()
     embedded = re.findall(r"<image ([^>]*)>", "".join(images(text)))

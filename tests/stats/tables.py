@@ -1,7 +1,8 @@
 """Tables whose verdicts are computed by hand.
 
-Differences 1, 2, 3, 4, 5 over five seeds have mean 3 and s = √2.5; with t(4, 0.975) = 2.7764 the
-margin is 2.7764·√2.5/√5 = 1.9632.
+1, 2, 3, 4, 5 over five seeds have mean 3 and s² = 2.5, a standard error of √½.  Against an arm
+without spread Welch has 4 degrees of freedom; with t(4, 0.975) = 2.7764 the margin is
+2.7764·√½ = 1.9632.
 """
 
 import re
@@ -9,7 +10,7 @@ import re
 from lff.stats import RETURN, Row
 
 MARGIN = 2.7764 * 0.5**0.5
-UNDECIDED = "inconclusive at this scale"
+SUPPORTED, CONTRADICTED, UNDECIDED = "supported here", "contradicted here", "undecided here"
 ONE_TO_FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]
 
 

@@ -59,7 +59,7 @@ def test_stratified_bootstrap_is_near_rliables(ours, theirs):
     table = scores(1)
     found = stratified_bootstrap(table, ours)
     assert found.estimate == pytest.approx(theirs(table), abs=1e-10)
-    assert found.pairs == 7
+    assert found.n == 7
     assert_near(found, their_interval(table, lambda x: np.array([theirs(x)])))
 
 

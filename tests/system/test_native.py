@@ -6,7 +6,6 @@ import pytest
 
 from lff.algos import SACConfig
 from lff.native.build import FLAGS, SOURCES
-from lff.native.parts import parts_of
 from lff.native.shape import describe
 from tests.native.cases import Case, check_distances, distances, draw_case, lff
 from tests.native.test_update import LFF, REGULARIZED
@@ -39,7 +38,7 @@ def test_avx2_is_as_near_to_float64_as_eager(case, monkeypatch, native_cache):
 
 def run_driver(folder, case, name, *flags, compiler="g++", before=(), threads=2):
     """Build the update without Python, run it, and return all the numbers that it prints."""
-    header = describe(parts_of(case.build()), threads=threads).header()
+    header = describe(case.build(), threads=threads).header()
     (folder / "shape.hpp").write_text(header)
     program = folder / f"{name}.out"  # a program named thread would be taken for the header
     places = [f"-I{SOURCES}", f"-I{folder}", str(SOURCES / "driver.cpp")]

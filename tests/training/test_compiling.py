@@ -5,8 +5,9 @@ import pytest
 import torch
 
 from lff.core.errors import BadInputError, BadTypeError
+from lff.native.build import cache_dir, find_compiler
 from lff.training import train
-from lff.training.compile import CACHE, cache_dir, compile_update, find_compiler, keep_cache
+from lff.training.compile import CACHE, INDUCTOR, compile_update, keep_cache
 from tests.training.runs import small
 
 
@@ -19,14 +20,14 @@ def _own_environment(monkeypatch, tmp_path):
 
 
 def test_the_cache_is_the_users_unless_chosen(monkeypatch, tmp_path):
-    assert cache_dir() == tmp_path / "cache" / "lff" / "inductor"
-    assert keep_cache() == cache_dir()
-    assert os.environ[CACHE] == str(cache_dir())
-    assert cache_dir().is_dir()
+    assert cache_dir(INDUCTOR) == tmp_path / "cache" / "lff" / "inductor"
+    assert keep_cache() == cache_dir(INDUCTOR)
+    assert os.environ[CACHE] == str(cache_dir(INDUCTOR))
+    assert cache_dir(INDUCTOR).is_dir()
     monkeypatch.setenv(CACHE, "elsewhere")
     assert keep_cache() == Path("elsewhere")
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert cache_dir() == Path.home() / ".cache" / "lff" / "inductor"
+    assert cache_dir(INDUCTOR) == Path.home() / ".cache" / "lff" / "inductor"
 
 
 def test_a_cache_that_cannot_be_made_is_done_without(monkeypatch, tmp_path):

@@ -122,7 +122,7 @@ def test_memory_against_the_replay():
     # cheetah: 17 numbers twice, 6 actions, a reward, a flag
     check = doctor.check_memory(10**9, (17,), 6, capacity=1_000_000)
     assert check.status == "ok"
-    assert "takes 165 MB" in check.found
+    assert "takes 165.0 MB" in check.found
     assert doctor.check_memory(2 * 10**8, (17,), 6, capacity=1_000_000).status == "warning"
 
 

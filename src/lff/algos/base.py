@@ -14,15 +14,24 @@ import torch
 from jaxtyping import Float, Int, Shaped
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.func import functional_call
 
-from lff.algos.moments import Moments
-from lff.algos.trained import Trained
+from lff.algos.moments import Moments, RewardScale
 from lff.core.config import Registry
 from lff.core.errors import BadInputError
 from lff.data.rollout import Rollout
 from lff.nn import Network
-from lff.optim import Adam
-from lff.regularizers.base import linears
+from lff.optim import EPS, Adam, Rule
+from lff.regularizers import (
+    Dropout,
+    RegularizerConfig,
+    draw_masks,
+    power_steps,
+    rules,
+    spectral_vectors,
+    wrap,
+)
+from lff.regularizers.base import Role, linears
 
 ALGORITHMS = Registry(
     "algorithm",
@@ -80,6 +89,75 @@ class Probe(NamedTuple):
     inputs: tuple[Tensor, ...]
 
 
+class Trained:
+    """A network, the Adam that trains it, and the hooks of its regularizers.
+
+    Its parameters do not require gradients, which come from ``torch.func``; they change in place.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        regularizers: Sequence[RegularizerConfig],
+        role: Role,
+        *,
+        lr: float,
+        device: torch.device,
+        generator: torch.Generator | None,
+        extra: Mapping[str, Tensor] | None = None,
+        eps: float = EPS,
+        share: Tensor | None = None,
+    ) -> None:
+        """Wrap and move the network; ``extra`` parameters are trained beside its own."""
+        wrap(network, regularizers, role, generator=generator)
+        self.device = device
+        self.network = network.to(device).requires_grad_(requires_grad=False)
+        self.parameters: dict[str, Tensor] = {**dict(network.named_parameters()), **(extra or {})}
+        self.vectors = spectral_vectors(network)
+        """Singular vectors of spectral normalisation."""
+        active = (one for one in regularizers if one.works_on(role))
+        self.dropout = next((one for one in active if isinstance(one, Dropout)), None)
+        own = {name: Rule(lr) for name in extra or {}}
+        own |= rules(network, regularizers, role, lr=lr)
+        self.adam = Adam(self.parameters, own, eps=eps, share=share)
+
+    def __call__(
+        self,
+        *inputs: Tensor,
+        parameters: Mapping[str, Tensor] | None = None,
+        masks: Mapping[str, Tensor] | None = None,
+    ) -> Tensor:
+        """Return the output under these parameters (its own by default) and dropout masks."""
+        if parameters is None and not masks:
+            direct: Tensor = self.network(*inputs)
+            return direct
+        tensors = {**(parameters or {}), **(masks or {})}
+        output: Tensor = functional_call(self.network, tensors, inputs)
+        return output
+
+    def normalize_spectra(self, parameters: Mapping[str, Tensor] | None = None) -> None:
+        """Do one power step of spectral normalisation, in place; nothing without it."""
+        if self.vectors:
+            tensors = self.parameters | self.vectors if parameters is None else dict(parameters)
+            power_steps(self.network, tensors)
+
+    def masks(self, generator: torch.Generator, rows: tuple[int, ...]) -> dict[str, Tensor]:
+        """Draw the dropout masks of one pass, on the CPU, and move them to the device."""
+        drawn = draw_masks(self.network, generator, batch=rows)
+        return {name: mask.to(self.device) for name, mask in drawn.items()}
+
+    def acting_masks(self, generator: torch.Generator, rows: tuple[int, ...]) -> dict[str, Tensor]:
+        """Draw the masks of a network that drops units while acting (a known bug)."""
+        acts = self.dropout is not None and self.dropout.when_acting
+        return self.masks(generator, rows) if acts else {}
+
+    def state(self) -> dict[str, Tensor]:
+        """Return parameters and persistent buffers, as the live tensors."""
+        kept = self.network.state_dict()
+        buffers = {name: x for name, x in self.network.named_buffers() if name in kept}
+        return {**self.parameters, **buffers}
+
+
 class Agent(ABC):
     """Networks, optimizers and one update.
 
@@ -95,16 +173,25 @@ class Agent(ABC):
     spaces: Spaces
     device: torch.device
     actor: Trained
+    critic: Trained
+    trained: Mapping[Role, Trained]
+    """Both, by role."""
     norm: Moments | None
     """Observation statistics."""
-    networks: Mapping[str, nn.Module]
+    networks: dict[str, nn.Module]
     """By role; targets included, as modules that share the memory of :meth:`state`."""
-    optimizers: Mapping[str, Adam]
+    optimizers: dict[str, Adam]
     """By the role of the network that each one trains."""
 
     def __init__(self, config: Any, spaces: Spaces, *, device: torch.device | str = "cpu") -> None:
         self.config, self.spaces, self.device = config, spaces, torch.device(device)
         self.norm = Moments(spaces.obs_dim) if config.normalize_obs else None
+
+    def _hold(self, actor: Trained, critic: Trained) -> None:
+        self.actor, self.critic = actor, critic
+        self.trained = {"actor": actor, "critic": critic}
+        self.networks = {role: one.network for role, one in self.trained.items()}
+        self.optimizers = {role: one.adam for role, one in self.trained.items()}
 
     def normalized(self, obs: Tensor) -> Tensor:
         """Return observations, moved to the device and normalised if the agent does so."""
@@ -145,13 +232,17 @@ class Agent(ABC):
     def inputs(self, batch: Any) -> Sequence[Probe]:
         """Return each network with what it is given for a batch."""
 
-    @abstractmethod
     def value_limit(self, reward: float) -> float:
         """Return the largest magnitude that a value can have with rewards up to ``reward``."""
+        gamma: float = self.config.gamma
+        return reward / (1 - gamma) if gamma < 1 else math.inf
 
-    @abstractmethod
-    def parts(self) -> Mapping[str, Mapping[str, Tensor]]:
-        """Return every tensor of the agent by part and name, in the order an update makes them."""
+    def parts(self) -> dict[str, Mapping[str, Tensor]]:
+        """Return every tensor of the agent by part and name."""
+        parts: dict[str, Mapping[str, Tensor]] = {}
+        for role, one in self.trained.items():
+            parts |= {f"adam/{role}": one.adam.state(), role: one.state()}
+        return parts | {"norm": {} if self.norm is None else self.norm.state()}
 
     def preview(self, memory: Any, generator: torch.Generator) -> dict[str, list[NDArray[Any]]]:  # noqa: ARG002
         """Return rows of images that show what the agent observes; none for vectors."""
@@ -183,27 +274,32 @@ class Minibatch(NamedTuple):
 
 
 class OnPolicyAgent(Agent):
-    """An agent that learns from a rollout of its own policy."""
+    """An agent that learns from a rollout of its own Gaussian policy."""
 
     log_std: Tensor
     lr_share: Tensor
     """Share of the learning rate that a schedule leaves; changed in place."""
+    reward_scale: RewardScale | None
 
-    @abstractmethod
     def normalize(self, obs: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return rows of observations as the networks are given them."""
+        return obs if self.norm is None else self.norm.normalize(obs)
 
-    @abstractmethod
     def choose(
         self, obs: Float[Tensor, "*batch obs"], exploration: Exploration = GREEDY
     ) -> Float[Tensor, "*batch act"]:
         """Return actions before clipping, for observations as the networks are given them."""
+        noise, masks = exploration
+        mean = self.actor(obs, masks=masks)
+        return mean if noise is None else mean + self.log_std.exp() * noise.to(self.device)
 
-    @abstractmethod
     def scale_reward(
-        self, reward: NDArray[Any], ended: NDArray[Any], valid: NDArray[Any]
+        self, reward: NDArray[Any], ended: NDArray[Any], valid: NDArray[Any] | None = None
     ) -> NDArray[np.float32]:
         """Update the reward statistics; return the rewards that are learned from."""
+        if self.reward_scale is None:
+            return reward.astype(np.float32)
+        return self.reward_scale(reward, ended, valid)
 
     @abstractmethod
     def prepare(self, rollout: Rollout) -> tuple[Any, Metrics]:

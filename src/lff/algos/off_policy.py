@@ -8,19 +8,20 @@ from typing import Annotated, Any, ClassVar, Literal
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
+from torch.func import grad
 
-from lff.algos.base import Agent, Probe, Spaces, check_vectors
-from lff.algos.trained import Trained
+from lff.algos.base import Agent, Metrics, Probe, Spaces, Trained, check_vectors
 from lff.core.checks import Config, Interval, Scale, Size, validate
 from lff.core.errors import BadInputError
 from lff.data import Batch, Memory, Replay
 from lff.nn import Ensemble, NetConfig
-from lff.optim import Adam
-from lff.regularizers import FunctionalRegularization, RegularizerConfig, check_combination
-from lff.regularizers.base import Role
+from lff.regularizers import FunctionalRegularization, RegularizerConfig, check_combination, penalty
 
 Obs = Shaped[Tensor, "..."]
 Actions = Float[Tensor, "*batch act"]
+Values = Float[Tensor, "critic batch"]
+Rows = Float[Tensor, " batch"]
+Scalar = Float[Tensor, ""]
 Tensors = Mapping[str, Tensor]
 Share = Annotated[float, Interval("(0, 1]", "use 0.005")]
 
@@ -144,14 +145,17 @@ class OffPolicyConfig(Config):
         return Replay(capacity, obs_dim=spaces.obs_dim, action_dim=spaces.action)
 
 
+def critic_loss(q: Values, target_q: Rows) -> Scalar:
+    """Σ_i mean (Q_i - y)²."""
+    return (q - target_q).square().mean(dim=1).sum()
+
+
 class OffPolicyAgent(Agent):
     """An actor, critics with their action as second input, and the optimizers of both."""
 
     value_max = "train/q_max"
     actor_outputs: ClassVar[int] = 1
     """Outputs of the actor for each component of the action."""
-    networks: dict[str, nn.Module]
-    optimizers: dict[str, Adam]
 
     def __init__(
         self,
@@ -167,11 +171,10 @@ class OffPolicyAgent(Agent):
         actor, critic = self._build(generator)
         extra = config.regularizers
         both: dict[str, Any] = {"device": self.device, "generator": generator}
-        self.actor = Trained(actor, extra, "actor", lr=config.actor_lr, **both)
-        self.critic = Trained(critic, extra, "critic", lr=config.critic_lr, **both)
-        self.trained: dict[Role, Trained] = {"actor": self.actor, "critic": self.critic}
-        self.networks = {"actor": actor, "critic": critic}
-        self.optimizers = {role: one.adam for role, one in self.trained.items()}
+        self._hold(
+            Trained(actor, extra, "actor", lr=config.actor_lr, **both),
+            Trained(critic, extra, "critic", lr=config.critic_lr, **both),
+        )
         self._averages: dict[str, Polyak] = {}
 
     def _build(self, generator: torch.Generator | None) -> tuple[nn.Module, nn.Module]:
@@ -181,6 +184,20 @@ class OffPolicyAgent(Agent):
         shape = {"in_features": obs_dim + size, "out_features": 1}
         critic = Ensemble.build(config.critic, config.num_critics, **shape, generator=generator)
         return actor, critic
+
+    def _draw_masks(self, generator: torch.Generator, size: int) -> dict[str, Tensors]:
+        """Draw the masks of every pass of one update through a network with dropout.
+
+        The passes are ``actor`` and ``actor_critic`` in the actor loss, ``critic`` in the critic
+        loss, ``next_actor`` and ``next_critic`` in the bootstrap.
+        """
+        masks: dict[str, Tensors] = {}
+        for role, one in self.trained.items():
+            if one.dropout is not None:
+                passes = [role, "actor_critic"] if role == "critic" else [role]
+                passes += [f"next_{role}"] if one.dropout.in_targets else []
+                masks |= {name: one.masks(generator, (size,)) for name in passes}
+        return masks
 
     def preprocess(self, obs: Obs) -> Obs:
         """Return the environment's observations as a batch holds them."""
@@ -204,6 +221,35 @@ class OffPolicyAgent(Agent):
         """Return every critic's value under the given parameters, of what :meth:`encode` gave."""
         return self.critic(features, action, parameters=parameters, masks=masks).squeeze(-1)
 
+    def _update_critic(
+        self, batch: Batch, target_q: Rows, masks: Tensors | None, lagged_q: Values | None = None
+    ) -> tuple[Values, Metrics]:
+        """Move the critics towards these targets; return what their values were, and metrics."""
+        gradients, q = grad(self._critic_loss, has_aux=True)(
+            self.critic.parameters, batch, target_q, masks, lagged_q
+        )
+        self.critic.adam.step(gradients)
+        return q, {
+            "train/critic_loss": critic_loss(q, target_q),
+            "train/q_mean": q.mean(),
+            "train/q_max": q.abs().max(),
+            "train/target_q_mean": target_q.mean(),
+        }
+
+    def _critic_loss(
+        self,
+        parameters: Tensors,
+        batch: Batch,
+        target_q: Tensor,
+        masks: Tensors | None,
+        lagged_q: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:
+        q = self.q(parameters, self.encode(parameters, batch.obs), batch.action, masks)
+        loss = critic_loss(q, target_q)
+        if lagged_q is not None:
+            loss = loss + penalty(self.config.regularizers, q, lagged_q)
+        return loss, q
+
     def values(self, obs: Obs, action: Actions) -> Float[Tensor, "critic *batch"]:
         """Return every critic's Q_i(s, a) on the CPU; nothing is dropped."""
         with torch.inference_mode():
@@ -213,21 +259,11 @@ class OffPolicyAgent(Agent):
         """Return min_i Q_i(s, a) on the CPU; nothing is dropped."""
         return self.values(obs, action).amin(dim=0)
 
-    def value_limit(self, reward: float) -> float:
-        """Return r / (1 - γ)."""
-        return float(reward / (1 - self.config.gamma))
-
     def inputs(self, batch: Batch) -> list[Probe]:
         obs = self.features(batch.obs)
         inputs = {"actor": (obs,), "critic": (obs, batch.action.to(self.device))}
         return [Probe(role, self.networks[role], xs) for role, xs in inputs.items()]
 
     def parts(self) -> dict[str, Tensors]:
-        return {
-            "adam/critic": self.critic.adam.state(),
-            "critic": self.critic.state(),
-            "adam/actor": self.actor.adam.state(),
-            "actor": self.actor.state(),
-            "polyak": {name: average.tau for name, average in self._averages.items()},
-            "norm": {} if self.norm is None else self.norm.state(),
-        }
+        taus = {name: average.tau for name, average in self._averages.items()}
+        return {**super().parts(), "polyak": taus}

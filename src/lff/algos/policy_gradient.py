@@ -7,17 +7,22 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+Steps = Float[Tensor, "time env"]
+Ends = Bool[Tensor, "time env"]
+Rows = Float[Tensor, " batch"]
+Scalar = Float[Tensor, ""]
+
 
 def advantages(
-    reward: Float[Tensor, "time env"],
-    value: Float[Tensor, "time env"],
-    next_value: Float[Tensor, "time env"],
-    terminated: Bool[Tensor, "time env"],
-    truncated: Bool[Tensor, "time env"],
+    reward: Steps,
+    value: Steps,
+    next_value: Steps,
+    terminated: Ends,
+    truncated: Ends,
     *,
     gamma: float,
     gae_lambda: float,
-) -> Float[Tensor, "time env"]:
+) -> Steps:
     """Return the generalized advantage estimates (Schulman et al., 2016) of some environments.
 
         δ_t = r_t + γ (1 - terminated_t) V(s'_t) - V(s_t)
@@ -43,9 +48,7 @@ def advantages(
     return torch.from_numpy(found).to(reward.dtype)
 
 
-def explained_variance(
-    value: Float[Tensor, " batch"], target: Float[Tensor, " batch"]
-) -> Float[Tensor, ""]:
+def explained_variance(value: Rows, target: Rows) -> Scalar:
     """Return 1 - Var(target - V) / Var(target): 1 is perfect, 0 no better than a constant.
 
     NaN where the targets do not vary.
@@ -55,26 +58,14 @@ def explained_variance(
     return torch.where(spread > 0, 1 - left / spread, torch.nan).to(value.dtype)
 
 
-def policy_loss(
-    log_prob: Float[Tensor, " batch"],
-    old_log_prob: Float[Tensor, " batch"],
-    advantage: Float[Tensor, " batch"],
-    *,
-    clip: float,
-) -> Float[Tensor, ""]:
+def policy_loss(log_prob: Rows, old_log_prob: Rows, advantage: Rows, *, clip: float) -> Scalar:
     """-mean min(ρ A, clip(ρ, 1 ± c) A)."""
     ratio = (log_prob - old_log_prob).exp()
     clipped = ratio.clamp(1 - clip, 1 + clip)
     return -torch.minimum(ratio * advantage, clipped * advantage).mean()
 
 
-def value_loss(
-    value: Float[Tensor, " batch"],
-    old_value: Float[Tensor, " batch"],
-    target: Float[Tensor, " batch"],
-    *,
-    clip: float | None,
-) -> Float[Tensor, ""]:
+def value_loss(value: Rows, old_value: Rows, target: Rows, *, clip: float | None) -> Scalar:
     """½ mean (V - R)², or the larger of it and that of V held within ±c of V_old."""
     error = (value - target).square()
     if clip is not None:
@@ -83,7 +74,7 @@ def value_loss(
     return 0.5 * error.mean()
 
 
-def standardized(advantage: Float[Tensor, " batch"]) -> Float[Tensor, " batch"]:
+def standardized(advantage: Rows) -> Rows:
     """Return the advantages with mean 0 and variance 1."""
     return (advantage - advantage.mean()) / (advantage.std() + 1e-8)
 
@@ -92,12 +83,12 @@ def log_probability(
     action: Float[Tensor, "batch act"],
     mean: Float[Tensor, "batch act"],
     log_std: Float[Tensor, " act"],
-) -> Float[Tensor, " batch"]:
+) -> Rows:
     """Return log π(a|s) of a Gaussian: Σ [-½ ((a - μ)/σ)² - log σ - ½ log 2π]."""
     z = (action - mean) * (-log_std).exp()
     return (-0.5 * z.square() - log_std - 0.5 * math.log(2 * math.pi)).sum(dim=-1)
 
 
-def entropy(log_std: Float[Tensor, " act"]) -> Float[Tensor, ""]:
+def entropy(log_std: Float[Tensor, " act"]) -> Scalar:
     """Return H of it: Σ [log σ + ½ log 2πe], whatever the observation."""
     return (log_std + 0.5 * math.log(2 * math.pi * math.e)).sum()

@@ -29,10 +29,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Unpack
 
-import numpy as np
 import torch
 from jaxtyping import Float
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.func import grad
 
@@ -46,6 +44,7 @@ from lff.algos.base import (
     Options,
     Probe,
     Spaces,
+    Trained,
     check_vectors,
     scale_orthogonal_,
 )
@@ -59,7 +58,6 @@ from lff.algos.policy_gradient import (
     standardized,
     value_loss,
 )
-from lff.algos.trained import Trained
 from lff.core.checks import Config, Interval, Positive, Scale, Size, validate
 from lff.core.errors import BadInputError
 from lff.data.rollout import Rollout
@@ -176,7 +174,6 @@ class PPO(OnPolicyAgent):
             raise BadInputError("num_envs", num_envs, wanted, "change it or rollout_steps")
         actor = config.actor.build(spaces.obs_dim, spaces.action, generator=generator)
         critic = config.critic.build(spaces.obs_dim, 1, generator=generator)
-        self.networks = {"actor": actor, "critic": critic}
         for network, gain in ((actor, config.actor_gain), (critic, config.critic_gain)):
             scale_orthogonal_(network, hidden=config.hidden_gain, output=gain)
         start = math.log(config.initial_std)
@@ -185,23 +182,12 @@ class PPO(OnPolicyAgent):
         both: dict[str, Any] = {"device": self.device, "generator": generator, "lr": config.lr}
         both |= {"eps": config.adam_eps, "share": self.lr_share}
         extra, spread = config.regularizers, {"log_std": self.log_std}
-        self.actor = Trained(actor, extra, "actor", extra=spread, **both)
-        self.critic = Trained(critic, extra, "critic", **both)
-        self._trained: dict[Role, Trained] = {"actor": self.actor, "critic": self.critic}
-        self.optimizers = {role: trained.adam for role, trained in self._trained.items()}
-        self.reward_scale: RewardScale | None = None
-        if config.normalize_reward:
-            self.reward_scale = RewardScale(num_envs, gamma=config.gamma)
-
-    def normalize(self, obs: NDArray[np.float32]) -> NDArray[np.float32]:
-        return obs if self.norm is None else self.norm.normalize(obs)
-
-    def scale_reward(
-        self, reward: NDArray[Any], ended: NDArray[Any], valid: NDArray[Any] | None = None
-    ) -> NDArray[np.float32]:
-        if self.reward_scale is None:
-            return reward.astype(np.float32)
-        return self.reward_scale(reward, ended, valid)
+        self._hold(
+            Trained(actor, extra, "actor", extra=spread, **both),
+            Trained(critic, extra, "critic", **both),
+        )
+        scaled = config.normalize_reward
+        self.reward_scale = RewardScale(num_envs, gamma=config.gamma) if scaled else None
 
     @property
     def reward_unit(self) -> float:
@@ -214,13 +200,6 @@ class PPO(OnPolicyAgent):
         with torch.inference_mode():
             return self.choose(self.normalized(obs), exploration).clamp(-1.0, 1.0).cpu()
 
-    def choose(
-        self, obs: Float[Tensor, "*batch obs"], exploration: Exploration = GREEDY
-    ) -> Float[Tensor, "*batch act"]:
-        noise, masks = exploration
-        mean = self.actor(obs, masks=masks)
-        return mean if noise is None else mean + self.log_std.exp() * noise.to(self.device)
-
     def value(
         self, obs: Float[Tensor, "*batch obs"], action: Float[Tensor, "*batch act"] | None = None
     ) -> Float[Tensor, "*batch"]:
@@ -228,10 +207,6 @@ class PPO(OnPolicyAgent):
         del action
         with torch.inference_mode():
             return self.reward_unit * self._values(self.normalized(obs))
-
-    def value_limit(self, reward: float) -> float:
-        """Return r / (1 - γ)."""
-        return reward / (1 - self.config.gamma) if self.config.gamma < 1 else math.inf
 
     def inputs(self, batch: Float[Tensor, "batch obs"]) -> list[Probe]:
         return [Probe(role, network, (batch,)) for role, network in self.networks.items()]
@@ -284,16 +259,16 @@ class PPO(OnPolicyAgent):
         if config.advantage_norm == "minibatch":
             rows = rows._replace(advantage=standardized(rows.advantage))
         with torch.no_grad():
-            for trained in self._trained.values():
+            for trained in self.trained.values():
                 trained.normalize_spectra()
-            parameters = {role: trained.parameters for role, trained in self._trained.items()}
+            parameters = {role: trained.parameters for role, trained in self.trained.items()}
             gradients, metrics = grad(self._loss, has_aux=True)(parameters, rows, noise)
             norm = sum(g.square().sum() for part in gradients.values() for g in part.values())
             norm = torch.as_tensor(norm).sqrt()
             limit = config.max_grad_norm
             # as torch.nn.utils.clip_grad_norm_ does it
             share = 1.0 if limit is None else (limit / (norm + 1e-6)).clamp_max(1.0)
-            for role, trained in self._trained.items():
+            for role, trained in self.trained.items():
                 trained.adam.step({name: g * share for name, g in gradients[role].items()})
             rate = config.lr * self.lr_share.squeeze()
             spread = self.log_std.exp().mean()
@@ -327,16 +302,12 @@ class PPO(OnPolicyAgent):
         return loss, metrics
 
     def draw(self, generator: torch.Generator, size: int) -> Masks:
-        dropping = {role: one for role, one in self._trained.items() if one.dropout is not None}
+        dropping = {role: one for role, one in self.trained.items() if one.dropout is not None}
         return {role: one.masks(generator, (size,)) for role, one in dropping.items()}
 
     def parts(self) -> dict[str, Mapping[str, Tensor]]:
         return {
-            "adam/critic": self.critic.adam.state(),
-            "critic": self.critic.state(),
-            "adam/actor": self.actor.adam.state(),
-            "actor": self.actor.state(),
+            **super().parts(),
             "adam": {"share": self.lr_share},
-            "norm": {} if self.norm is None else self.norm.state(),
             "reward": {} if self.reward_scale is None else self.reward_scale.state(),
         }

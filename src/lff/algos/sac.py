@@ -28,20 +28,12 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple, Unpack
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 from torch.func import grad
 
 from lff.algos.base import GREEDY, Exploration, Masks, Metrics, Options, Spaces
-from lff.algos.entropy import (
-    LOG_STD_MAX,
-    LOG_STD_MIN,
-    FixedAlpha,
-    LearnedAlpha,
-    Temperature,
-    split_head,
-    squash,
-)
 from lff.algos.off_policy import (
     NoTarget,
     Obs,
@@ -49,13 +41,40 @@ from lff.algos.off_policy import (
     OffPolicyConfig,
     Polyak,
     PolyakTarget,
+    Rows,
+    Scalar,
     Tensors,
+    Values,
     shared_copy,
 )
-from lff.algos.trained import update_masks
-from lff.core.checks import Interval
+from lff.core.checks import Config, Interval, Positive, Scale
 from lff.data import Batch
+from lff.optim import BETA1, Adam, Rule, variable
 from lff.regularizers import penalty
+
+LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnedAlpha(Config):
+    """A temperature that keeps the policy's entropy at -|A|."""
+
+    tag: ClassVar[str] = "learned"
+    initial: Annotated[float, Positive("use 0.1")] = 0.1
+    """α at the start."""
+    lr: Scale = 1e-4
+    """Learning rate of log α."""
+    beta1: Annotated[float, Interval("[0, 1)", "use 0.9")] = BETA1
+    """β₁ of its Adam (0.5 in the code base of RAD)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedAlpha(Config):
+    """A temperature that stays as it is."""
+
+    tag: ClassVar[str] = "fixed"
+    value: Annotated[float, Positive("use 0.1")] = 0.1
+    """α."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +82,7 @@ class SACConfig(OffPolicyConfig):
     """Soft actor-critic; actor and critic are separate networks, so each variant is data."""
 
     tag: ClassVar[str] = "sac"
-    alpha: LearnedAlpha | FixedAlpha = LearnedAlpha()  # noqa: RUF009  frozen
+    alpha: LearnedAlpha | FixedAlpha = LearnedAlpha()
     """The temperature."""
     log_std_min: Annotated[float, Interval(f"(-inf, {LOG_STD_MAX})", "use -5")] = LOG_STD_MIN
     """The lower end of log σ_π."""
@@ -82,32 +101,79 @@ class Noise(NamedTuple):
     """Dropout masks of each pass: critic, next_critic, actor_critic, actor, next_actor."""
 
 
+def squash(
+    head: Float[Tensor, "batch head"],
+    noise: Float[Tensor, "batch act"],
+    *,
+    log_std_min: float = LOG_STD_MIN,
+) -> tuple[Float[Tensor, "batch act"], Float[Tensor, " batch"]]:
+    """Return a = tanh(μ + σε) and log π(a), from the actor's output and ε.
+
+    log π = Σ [log N(ε) - log σ - log(1 - tanh²(u))], the last in its stable form
+    2 (log 2 - u - softplus(-2u)).
+    """
+    mean, log_std = split_head(head, log_std_min=log_std_min)
+    u = mean + log_std.exp() * noise
+    normal = -0.5 * noise.square() - log_std - 0.5 * math.log(2 * math.pi)
+    log_det = 2 * (math.log(2) - u - F.softplus(-2 * u))
+    return u.tanh(), (normal - log_det).sum(dim=-1)
+
+
+def split_head(
+    head: Float[Tensor, "*batch head"], *, log_std_min: float = LOG_STD_MIN
+) -> tuple[Float[Tensor, "*batch act"], Float[Tensor, "*batch act"]]:
+    """Return μ and log σ_π, the latter squashed into [log_std_min, 2]."""
+    mean, raw = head.chunk(2, dim=-1)
+    span = LOG_STD_MAX - log_std_min
+    return mean, log_std_min + 0.5 * span * (raw.tanh() + 1)
+
+
 def bootstrap(
     batch: Batch,
-    next_q: Float[Tensor, "critic batch"],
-    next_log_prob: Float[Tensor, " batch"],
+    next_q: Values,
+    next_log_prob: Rows,
     *,
-    alpha: Float[Tensor, ""],
+    alpha: Scalar,
     gamma: float,
-    noise: Float[Tensor, " batch"] | float = 0.0,
-) -> Float[Tensor, " batch"]:
+    noise: Rows | float = 0.0,
+) -> Rows:
     """Return the targets y."""
     next_value = next_q.amin(dim=0) - alpha * next_log_prob
     return batch.reward + gamma * ~batch.terminated * next_value + noise
 
 
-def critic_loss(
-    q: Float[Tensor, "critic batch"], target_q: Float[Tensor, " batch"]
-) -> Float[Tensor, ""]:
-    """Σ_i mean (Q_i - y)²."""
-    return (q - target_q).square().mean(dim=1).sum()
-
-
-def actor_loss(
-    q: Float[Tensor, "critic batch"], log_prob: Float[Tensor, " batch"], alpha: Float[Tensor, ""]
-) -> Float[Tensor, ""]:
+def actor_loss(q: Values, log_prob: Rows, alpha: Scalar) -> Scalar:
     """Mean (α log π - min_i Q_i)."""
     return (alpha * log_prob - q.amin(dim=0)).mean()
+
+
+class Temperature:
+    """log α and its optimizer; α itself multiplies the gap in the loss, as in the authors' code.
+
+    L_α = mean α (-log π(a|s) - H̄),   H̄ = -|A|
+    """
+
+    def __init__(
+        self, config: LearnedAlpha | FixedAlpha, action_dim: int, *, device: torch.device
+    ) -> None:
+        self.learned, self.target_entropy = isinstance(config, LearnedAlpha), -float(action_dim)
+        if isinstance(config, LearnedAlpha):
+            start, rule = config.initial, Rule(config.lr, beta1=config.beta1)
+        else:
+            start, rule = config.value, Rule(0.0)
+        self.log_alpha = variable(torch.tensor(math.log(start), device=device))
+        self.adam = Adam({"log_alpha": self.log_alpha}, {"log_alpha": rule})
+
+    def step(self, alpha: Float[Tensor, ""], log_prob: Float[Tensor, " batch"]) -> None:
+        """Update log α, in place, if it is learned."""
+        if self.learned:
+            self.adam.step({"log_alpha": self.gradient(alpha, log_prob)})
+
+    def gradient(
+        self, alpha: Float[Tensor, ""], log_prob: Float[Tensor, " batch"]
+    ) -> Float[Tensor, ""]:
+        """Return the derivative of L_α by log α, which is L_α itself."""
+        return alpha * (-log_prob - self.target_entropy).mean()
 
 
 class SAC(OffPolicyAgent):
@@ -141,7 +207,7 @@ class SAC(OffPolicyAgent):
     def draw(self, generator: torch.Generator, size: int) -> Noise:
         action, next_action = torch.randn(2, size, self.spaces.action, generator=generator)
         target = torch.randn(size, generator=generator)
-        masks, to = update_masks(self.trained, generator, size), self.device
+        masks, to = self._draw_masks(generator, size), self.device
         return Noise(action.to(to), next_action.to(to), target.to(to), masks)
 
     def update(self, batch: Batch, noise: Noise, *, actor: bool = True) -> Metrics:
@@ -157,17 +223,9 @@ class SAC(OffPolicyAgent):
             alpha = self.alpha.log_alpha.exp()
             target_q = self._targets(batch, noise, alpha)
             lagged_q = self._lagged(batch, noise)
-            gradients, q = grad(self._critic_loss, has_aux=True)(
-                self.critic.parameters, batch, target_q, lagged_q, noise.masks.get("critic")
-            )
-            self.critic.adam.step(gradients)
-            metrics = {
-                "train/critic_loss": critic_loss(q, target_q),
-                "train/alpha": alpha,
-                "train/q_mean": q.mean(),
-                "train/q_max": q.abs().max(),
-                "train/target_q_mean": target_q.mean(),
-            }
+            masks = noise.masks.get("critic")
+            q, metrics = self._update_critic(batch, target_q, masks, lagged_q)
+            metrics["train/alpha"] = alpha
             if actor:
                 metrics |= self._update_actor(batch, noise, alpha)
             for average in self._averages.values():
@@ -191,20 +249,6 @@ class SAC(OffPolicyAgent):
         """Return sampled actions and their log-probabilities under the given parameters."""
         head = self.actor(features, parameters=parameters, masks=masks)
         return squash(head, noise, log_std_min=self.config.log_std_min)
-
-    def _critic_loss(
-        self,
-        parameters: Tensors,
-        batch: Batch,
-        target_q: Tensor,
-        lagged_q: Tensor | None,
-        masks: Tensors | None,
-    ) -> tuple[Tensor, Tensor]:
-        q = self.q(parameters, self.encode(parameters, batch.obs), batch.action, masks)
-        loss = critic_loss(q, target_q)
-        if lagged_q is not None:
-            loss = loss + penalty(self.config.regularizers, q, lagged_q)
-        return loss, q
 
     def _actor_loss(
         self, parameters: Tensors, features: Tensor, noise: Noise, alpha: Tensor

@@ -33,7 +33,6 @@ from lff.algos.off_policy import (
     Tensors,
     shared_copy,
 )
-from lff.algos.trained import update_masks
 from lff.core.checks import Scale, Size
 from lff.core.errors import BadInputError
 from lff.data import Batch
@@ -101,7 +100,7 @@ class TD3(OffPolicyAgent):
     def draw(self, generator: torch.Generator, size: int) -> Noise:
         smoothing = torch.randn(size, self.spaces.action, generator=generator)
         target = torch.randn(size, generator=generator)
-        masks = update_masks(self.trained, generator, size)
+        masks = self._draw_masks(generator, size)
         return Noise(smoothing.to(self.device), target.to(self.device), masks)
 
     def update(self, batch: Batch, noise: Noise, *, actor: bool = True) -> Metrics:
@@ -112,16 +111,7 @@ class TD3(OffPolicyAgent):
                 one.normalize_spectra()
                 one.normalize_spectra(self.targets[role])
             target_q = self._target_values(batch, noise)
-            gradients, q = grad(self._critic_loss, has_aux=True)(
-                self.critic.parameters, batch, target_q, noise.masks.get("critic")
-            )
-            self.critic.adam.step(gradients)
-            metrics = {
-                "train/critic_loss": (q - target_q).square().mean(dim=1).sum(),
-                "train/q_mean": q.mean(),
-                "train/q_max": q.abs().max(),
-                "train/target_q_mean": target_q.mean(),
-            }
+            _, metrics = self._update_critic(batch, target_q, noise.masks.get("critic"))
             if actor:
                 gradients, loss = grad(self._actor_loss, has_aux=True)(
                     self.actor.parameters, self.normalized(batch.obs), noise.masks
@@ -144,12 +134,6 @@ class TD3(OffPolicyAgent):
         next_q = self.q(critic, obs, action, noise.masks.get("next_critic")).amin(dim=0)
         y: Tensor = batch.reward + config.gamma * ~batch.terminated * next_q
         return y + config.target_noise * noise.target if config.target_noise else y
-
-    def _critic_loss(
-        self, parameters: Tensors, batch: Batch, target_q: Tensor, masks: Tensors | None
-    ) -> tuple[Tensor, Tensor]:
-        q = self.q(parameters, self.normalized(batch.obs), batch.action, masks)
-        return (q - target_q).square().mean(dim=1).sum(), q
 
     def _actor_loss(self, parameters: Tensors, obs: Tensor, masks: Masks) -> tuple[Tensor, Tensor]:
         action = self.actor(obs, parameters=parameters, masks=masks.get("actor")).tanh()

@@ -21,23 +21,13 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from lff.auditing.basis_law import measure
-from lff.auditing.findings import Finding, LayerReport, find_faults
-from lff.auditing.layers import AuditedLayer, find_layers, groups_of
+from lff.auditing.findings import Finding, find_faults
+from lff.auditing.layers import AuditedLayer, LayerReport, find_layers, groups_of
 from lff.auditing.unpack import unpack
 from lff.nn.phases import FEWEST_POINTS, count_points, measure_phases
 
-_HEADER = (
-    "layer",
-    "in",
-    "waves",
-    "σ",
-    "spread",
-    "×",
-    "trained by",
-    "|2πBx| 5/50/95 %",
-    "lin",
-    "const",
-)
+_ABOUT_B = ("layer", "in", "waves", "σ", "spread", "×", "trained by")
+_ON_INPUTS = ("|2πBx| 5/50/95 %", "lin", "const")
 
 
 @dataclass(frozen=True)
@@ -53,7 +43,8 @@ class Audit:
         return not any(finding.problem for finding in self.findings)
 
     def __str__(self) -> str:
-        lines = _table([_HEADER, *(_row(layer) for layer in self.layers)]) if self.layers else []
+        rows = [(*_ABOUT_B, *_ON_INPUTS), *(_row(layer) for layer in self.layers)]
+        lines = _table(rows) if self.layers else []
         for finding in self.findings:
             mark = "PROBLEM" if finding.problem else "note"
             where = f" {finding.layer}:" if finding.layer else ""
@@ -64,11 +55,7 @@ class Audit:
 
 
 def audit(
-    module_or_agent: Any,
-    obs: Any = None,
-    *,
-    optimizers: Any = None,
-    show: bool = True,
+    module_or_agent: Any, obs: Any = None, *, optimizers: Any = None, show: bool = True
 ) -> Audit:
     """Audit every Fourier layer of a network or agent; print a table and return the data.
 
@@ -90,12 +77,13 @@ def audit(
     known = list({id(optimizer): optimizer for optimizer in given}.values())
     items = find_layers(parts.modules, known)
     inputs = _inputs(obs)
-    layers = [_measure(item, _is_copy(item, items, known), known, inputs) for item in items]
-    findings = [*find_faults(parts, items, layers, known, with_inputs=bool(inputs))]
+    for item in items:
+        item.report = _measure(item, inputs, optimizers=known, is_copy=_is_copy(item, items, known))
+    findings = [*find_faults(parts, items, known, with_inputs=bool(inputs))]
     if not items:
         message = "no Fourier layer found; is this the object that holds the networks?"
         findings.append(Finding("layers", "", message))
-    result = Audit(tuple(layers), tuple(findings))
+    result = Audit(tuple(item.report for item in items), tuple(findings))
     if show:
         print(result)  # noqa: T201  an audit is for reading
     return result
@@ -109,11 +97,8 @@ def _is_copy(
         return True
     held = {id(p) for _, group in groups_of(optimizers) for p in group["params"]}
     parent = item.locations[0].parent
-    if (
-        item.groups
-        or not optimizers
-        or (parent and any(id(p) in held for p in parent.parameters()))
-    ):
+    trained = parent is not None and any(id(p) in held for p in parent.parameters())
+    if item.groups or not optimizers or trained:
         return False
     return any(
         other.groups and other.B.shape == item.B.shape and type(other.layer) is type(item.layer)
@@ -122,10 +107,7 @@ def _is_copy(
 
 
 def _measure(
-    item: AuditedLayer,
-    is_copy: bool,  # noqa: FBT001
-    optimizers: Sequence[Optimizer],
-    inputs: Sequence[Tensor],
+    item: AuditedLayer, inputs: Sequence[Tensor], *, optimizers: Sequence[Optimizer], is_copy: bool
 ) -> LayerReport:
     layer = item.layer
     x = next((x for x in inputs if count_points(layer, x) >= FEWEST_POINTS), None)

@@ -9,10 +9,10 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
-from lff.auditing.basis_law import Spread, damage, other_law
-from lff.auditing.layers import AuditedLayer, Location, groups_of
+from lff.auditing.basis_law import damage, other_law
+from lff.auditing.layers import AuditedLayer, LayerReport, Location, groups_of
 from lff.auditing.unpack import Parts
-from lff.nn.phases import FEWEST_POINTS, Phases
+from lff.nn.phases import FEWEST_POINTS
 
 Check = Literal["layers", "spread", "optimizer", "shared", "action", "phase"]
 Verdict = tuple[str, bool]
@@ -31,47 +31,25 @@ class Finding:
     """True if something is wrong; False for a remark."""
 
 
-@dataclass(frozen=True)
-class LayerReport:
-    """Measurements of one Fourier layer (one member of it, in an ensemble)."""
-
-    name: str
-    kind: str
-    in_features: int
-    wave_features: int
-    trainable: bool
-    spread: Spread
-    in_optimizers: int | None
-    """How often B is in an optimizer; None without an optimizer or if B is not trained."""
-    steps: int | None
-    """Updates that optimizers have made to B; None if they keep no record (plain SGD)."""
-    is_target: bool
-    """A copy that follows another network and is in no optimizer."""
-    phases: Phases | None
-    """Statistics on the given observations; None without any of the right width."""
-
-
 def find_faults(
     parts: Parts,
     items: Sequence[AuditedLayer],
-    reports: Sequence[LayerReport],
     optimizers: Sequence[Optimizer],
     *,
     with_inputs: bool,
 ) -> Iterator[Finding]:
     """Yield what is wrong with layers, pairs of layers, and between networks and optimizers."""
-    pairs = list(zip(items, reports, strict=True))
-    for item, report in pairs:
+    for item in items:
         verdicts: dict[Check, Verdict] = {
-            "spread": _judge_spread(item, report, reports),
-            "optimizer": (_judge_optimizer(item, report), True),
-            "phase": (_judge_phases(report, with_inputs=with_inputs), False),
+            "spread": _judge_spread(item, items),
+            "optimizer": (_judge_optimizer(item), True),
+            "phase": (_judge_phases(item.report, with_inputs=with_inputs), False),
         }
         for check, (message, problem) in verdicts.items():
             if message:
                 yield Finding(check, item.name, message, problem=problem)
         yield from _location_findings(item)
-    for one, other in itertools.combinations(pairs, 2):
+    for one, other in itertools.combinations(items, 2):
         yield from _shared_findings(one, other)
     yield from _action_findings(parts)
     for item in items:
@@ -90,19 +68,15 @@ def _action_findings(parts: Parts) -> Iterator[Finding]:
             yield Finding("action", name, message)
 
 
-def _judge_spread(
-    item: AuditedLayer, report: LayerReport, reports: Sequence[LayerReport]
-) -> Verdict:
-    reason, problem = _explain_spread(item, report, reports)
-    spread = report.spread
+def _judge_spread(item: AuditedLayer, items: Sequence[AuditedLayer]) -> Verdict:
+    reason, problem = _explain_spread(item, [other.report for other in items])
+    spread = item.report.spread
     change = f"spread of B is {spread.actual:.3g}, σ is {spread.expected:.3g}"
     return f"{change}: {reason}" if reason else "", problem
 
 
-def _explain_spread(
-    item: AuditedLayer, report: LayerReport, reports: Sequence[LayerReport]
-) -> Verdict:
-    spread, steps = report.spread, report.steps
+def _explain_spread(item: AuditedLayer, reports: Sequence[LayerReport]) -> Verdict:
+    report, spread, steps = item.report, item.report.spread, item.steps
     law = _damage(item, expected=spread.expected)
     if law is not None:
         return f"B was overwritten by {law}", True
@@ -135,8 +109,8 @@ def _damage(item: AuditedLayer, *, expected: float) -> str | None:
     return None if same or item.steps != 0 else "something else than it was built with"
 
 
-def _judge_optimizer(item: AuditedLayer, report: LayerReport) -> str:
-    count = report.in_optimizers
+def _judge_optimizer(item: AuditedLayer) -> str:
+    report, count = item.report, item.report.in_optimizers
     if item.is_target and item.groups:
         return "a target network is in an optimizer: it should only follow"
     if report.is_target or not report.trainable:
@@ -157,13 +131,11 @@ def _judge_phases(report: LayerReport, *, with_inputs: bool) -> str:
         missing = f"no batch of {FEWEST_POINTS} inputs or more of width {width} given"
         return missing if with_inputs else ""
     share = phases.linear_share + phases.constant_share
+    if share < 0.5:
+        return ""
     return (
-        ""
-        if share < 0.5
-        else (
-            f"{share:.0%} of the Fourier features are effectively linear or constant on these "
-            "inputs; raise σ if you want waves"
-        )
+        f"{share:.0%} of the Fourier features are effectively linear or constant on these inputs; "
+        "raise σ if you want waves"
     )
 
 
@@ -188,18 +160,15 @@ def _judge_locations(one: Location, other: Location) -> Verdict:
     return "", False  # one network under two names
 
 
-def _shared_findings(
-    first: tuple[AuditedLayer, LayerReport], second: tuple[AuditedLayer, LayerReport]
-) -> Iterator[Finding]:
+def _shared_findings(one: AuditedLayer, other: AuditedLayer) -> Iterator[Finding]:
     """Compare two layers: one tensor in both, or two tensors with one draw."""
-    (one, report), (other, other_report) = first, second
     where = f"{one.name} and {other.name}"
     if one.B.shape != other.B.shape:
         return
     if one.B.data_ptr() == other.B.data_ptr():
         message, problem = _judge_locations(one.locations[0], other.locations[0])
         yield Finding("shared", where, message, problem=problem)
-    elif report.is_target or other_report.is_target or not one.layer.random_law:
+    elif one.report.is_target or other.report.is_target or not one.layer.random_law:
         return
     elif bool(one.B.any()) and torch.equal(one.B, other.B):
         yield Finding("shared", where, "have equal B in two tensors: drawn from the same seed")

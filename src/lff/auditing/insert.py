@@ -1,5 +1,6 @@
 """Insertion of a Fourier front before the first layer of an existing network."""
 
+import contextlib
 from typing import Any
 
 import torch
@@ -63,15 +64,11 @@ def _first_layer(
     if example is None:
         return layers[0]
     called: list[nn.Linear | nn.Conv2d] = []
-    handles = [
-        layer.register_forward_pre_hook(lambda layer, _: called.append(layer)) for layer in layers
-    ]
-    try:
-        with evaluating(module), torch.no_grad():
-            module(*(example if isinstance(example, tuple) else (example,)))
-    finally:
-        for handle in handles:
-            handle.remove()
+    with contextlib.ExitStack() as hooks, evaluating(module), torch.no_grad():
+        for layer in layers:
+            hook = layer.register_forward_pre_hook(lambda layer, _: called.append(layer))
+            hooks.enter_context(hook)
+        module(*(example if isinstance(example, tuple) else (example,)))
     if not called:
         remedy = "pass an input that reaches one"
         raise BadInputError("example", "no layer", "an input that calls a Linear or Conv2d", remedy)
@@ -94,9 +91,7 @@ def _check_plain(module: nn.Module, layer: nn.Linear | nn.Conv2d) -> None:
 
 
 def _widened(
-    layer: nn.Linear | nn.Conv2d,
-    front: Front | PixelFront,
-    generator: torch.Generator | None,
+    layer: nn.Linear | nn.Conv2d, front: Front | PixelFront, generator: torch.Generator | None
 ) -> nn.Sequential:
     """Return the front followed by a layer of the same kind that takes its output."""
     options: dict[str, Any] = {"device": layer.weight.device, "dtype": layer.weight.dtype}

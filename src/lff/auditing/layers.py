@@ -9,8 +9,10 @@ from typing import Any
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from lff.auditing.basis_law import Spread
 from lff.nn.ensemble import StackedByVmap
 from lff.nn.fourier import BasisLayer
+from lff.nn.phases import Phases
 
 TARGET = re.compile(r"targ|tgt|lagged|slow|polyak|(^|_)(old|ema|avg|average|averaged|bar)(_|$)")
 ACTOR = re.compile(r"(?<!extr)actor|policy|(^|_)pi(_|$)")  # an extractor is not an actor
@@ -44,6 +46,26 @@ class Location:
         return re.sub(r"\d+", "", self.name)
 
 
+@dataclass(frozen=True)
+class LayerReport:
+    """Measurements of one Fourier layer (one member of it, in an ensemble)."""
+
+    name: str
+    kind: str
+    in_features: int
+    wave_features: int
+    trainable: bool
+    spread: Spread
+    in_optimizers: int | None
+    """How often B is in an optimizer; None without an optimizer or if B is not trained."""
+    steps: int | None
+    """Updates that optimizers have made to B; None if they keep no record (plain SGD)."""
+    is_target: bool
+    """A copy that follows another network and is in no optimizer."""
+    phases: Phases | None
+    """Statistics on the given observations; None without any of the right width."""
+
+
 @dataclass
 class AuditedLayer:
     """Layer (one member of it, in an ensemble), all its locations, and the optimizers' use of B."""
@@ -55,6 +77,7 @@ class AuditedLayer:
     """The tensor that an optimizer would hold: all members' B."""
     suffix: str = ""
     locations: list[Location] = field(default_factory=list)
+    report: LayerReport = field(init=False)
     groups: int = 0
     """Parameter groups it is in."""
     steps: int | None = 0

@@ -26,7 +26,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from lff.core.checks import check_even_size, check_positive, check_scale
+from lff.core.checks import EvenSize, check_positive, check_scale, checked
 from lff.core.errors import BadInputError, BadTypeError
 from lff.nn.phases import Quantiles, quantiles
 
@@ -152,7 +152,7 @@ def advise_sigma(x: Float[Tensor, "point in_features"], *, fourier_dim: int) -> 
     >>> advice.judge(0.001)[:15]
     'below the floor'
     """
-    fourier_dim = check_even_size("fourier_dim", fourier_dim)
+    fourier_dim = checked(EvenSize, "fourier_dim", fourier_dim)
     if not isinstance(x, Tensor) or not x.is_floating_point():
         raise BadTypeError("x", type(x), "a tensor of floats", "use torch.as_tensor(x).float()")
     if x.ndim != 2 or x.shape[0] < 2 or x.shape[1] < 1:

@@ -119,17 +119,12 @@ def reads_action(
             (slope,) = grad(total, action, retain_graph=True, allow_unused=True)
         reads[name] = reads.get(name, False) or (slope is not None and bool(slope.any()))
 
-    handles = [
-        layer.register_forward_pre_hook(functools.partial(record, name))
-        for name, layer in critic.named_modules()
-        if isinstance(layer, BasisLayer) and not isinstance(layer, LearnedFourierFeatures2d)
-    ]
-    try:
-        with torch.enable_grad():
-            run(action)
-    finally:
-        for handle in handles:
-            handle.remove()
+    with contextlib.ExitStack() as hooks, torch.enable_grad():
+        for name, layer in critic.named_modules():
+            if isinstance(layer, BasisLayer) and not isinstance(layer, LearnedFourierFeatures2d):
+                hook = functools.partial(record, name)
+                hooks.enter_context(layer.register_forward_pre_hook(hook))
+        run(action)
     return reads
 
 

@@ -1,6 +1,6 @@
-"""``lff experiment``: list, run, status, plot, verdict.
+"""``lff experiment``: list, run, status, plot, verdict, power.
 
-``list``, ``plot`` and ``verdict`` need tables alone: neither torch nor a simulator.
+``list``, ``plot``, ``verdict`` and ``power`` need tables alone: neither torch nor a simulator.
 """
 
 import json
@@ -16,16 +16,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from lff.cli.output import Json, print_table
+from lff.cli.power import Names, power
 from lff.core.errors import BadInputError
 from lff.experiments import Result, find_experiment, list_experiments, load
 from lff.experiments.engine import Show, run_all
-from lff.experiments.results import RESULTS, RUNS, find_table, finished
+from lff.experiments.results import RESULTS, RUNS, document, find_table, finished
 from lff.experiments.spec import SCALES, ScaleName
 from lff.launch.local import Task
 from lff.launch.records import PROGRESS
 from lff.stats.metrics import RANDOM, ZERO
 
-Names = tyro.conf.Positional[tuple[str, ...]]
 QUIET_SECONDS = 60.0
 """Seconds between two lines of progress when output is not a terminal."""
 
@@ -168,6 +168,7 @@ def verdict(
     *,
     all: bool = False,
     markdown: bool = False,
+    as_json: Json = False,
     scale: ScaleName | None = None,
     results: Path = RESULTS,
 ) -> None:
@@ -190,8 +191,13 @@ def verdict(
 
         print(claims_page(entry_of(name, results, scale) for name in chosen), end="")
         return
-    for name in chosen:
-        print_verdicts(load(name, scale, results=results))
+    loaded = [load(name, scale, results=results) for name in chosen]
+    if as_json:
+        pages = [document(one.experiment, one.on_disk) for one in loaded]
+        print(json.dumps(pages, indent=2, ensure_ascii=False))
+        return
+    for one in loaded:
+        print_verdicts(one)
 
 
 def print_verdicts(result: Result) -> None:
@@ -208,9 +214,15 @@ def print_verdicts(result: Result) -> None:
         for task in dict.fromkeys(row.task for row in own):
             values = [row.value for row in own if row.task == task]
             say(f"  {policy} on {task}: return {sum(values) / len(values):.1f}")
-    for claim, judged in zip(experiment.claims, result.verdicts.values(), strict=True):
+    verdicts = result.verdicts
+    for claim in experiment.claims:
+        judged = verdicts[claim.name]
         say(f"  {claim.name}: {claim.text}", markup=False)
         say(f"    {judged.outcome}: {judged.because}", markup=False)
+        notes = [*judged.marks, f"claim: {claim.whose}", "primary" * claim.primary]
+        if judged.adjusted not in (None, judged.outcome):
+            notes.append(f"corrected over the study: {judged.adjusted}")
+        say(f"      {'; '.join(filter(None, notes))}", markup=False)
         for line in judged.details:
             say(f"      {line}", markup=False)
 
@@ -284,6 +296,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "status": status,
     "plot": plot,
     "verdict": verdict,
+    "power": power,
 }
 
 

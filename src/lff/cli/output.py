@@ -8,7 +8,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from lff.core.errors import BadInputError
+from lff.core.errors import BadInputError, missing_extra
 
 arg = tyro.conf.arg
 Run = tyro.conf.Positional[
@@ -70,5 +70,4 @@ def require_figures(what: str) -> None:
     try:
         import lff.report  # noqa: F401
     except ImportError as error:
-        remedy = "pip install 'learned-fourier-features[figures]'"
-        raise BadInputError(what, f"no {error.name}", "drawn by matplotlib", remedy) from None
+        raise missing_extra(str(error.name), "figures", what) from None

@@ -10,7 +10,7 @@ from lff.auditing import audit
 from lff.cli.output import Checkpoint, Force, Run, check_out
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError, ExitCode
-from lff.runs.export import Format, export, require_onnx
+from lff.runs.export import Format, export
 from lff.runs.load import Policy, load, replay_sample
 from lff.runs.play import Player, new_video, require_writer, stride
 from lff.store import write_bytes
@@ -90,8 +90,6 @@ def export_command(run: Run, /, *, out: Path, native: bool = False, force: Force
     if kind is None:
         raise BadInputError("out", str(out), "a .onnx or .pt2 file", "use policy.onnx, say")
     check_out(out, force=force)
-    if kind == "onnx":
-        require_onnx()
     policy = load(run)
     data = export(policy, kind, native=native)
     write_bytes(out, data)

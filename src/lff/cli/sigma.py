@@ -12,7 +12,7 @@ from torch import Tensor
 
 from lff.auditing import SigmaAdvice, advise_sigma
 from lff.cli.output import Force, Json, check_out, print_table, require_figures
-from lff.core.checks import check_even_size, check_positive, check_scale, check_size
+from lff.core.checks import EvenSize, check_positive, check_scale, check_size, checked
 from lff.core.errors import BadInputError
 from lff.envs import has_pixels
 from lff.training.evaluate import random_batch
@@ -59,7 +59,7 @@ def sigma_command(
         seed: seed of the environment and of the actions.
         plot: also draw phase spread and frequencies over σ into this file, .png.
     """
-    check_even_size("fourier_dim", fourier_dim)
+    checked(EvenSize, "fourier_dim", fourier_dim)
     check_positive("lr", lr, remedy="use 3e-4")
     if current is not None:
         check_scale("sigma", current)

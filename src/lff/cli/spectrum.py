@@ -1,7 +1,7 @@
 """``lff spectrum RUN``: which detail a run's critic learns, and how rough its Q has become."""
 
-import csv
 from pathlib import Path
+from typing import Any
 
 import tyro
 
@@ -9,6 +9,7 @@ from lff.cli.output import print_table, require_figures
 from lff.core.errors import BadInputError
 from lff.runs.read import names_of
 from lff.runs.spectra import HIGH, Snapshot, read_spectra
+from lff.store import csv_bytes, write_bytes
 
 SMALLEST = 1e-9
 """Shares below it are rounding, and not drawn."""
@@ -52,17 +53,14 @@ def spectrum_command(
 
 def write_spectra(path: Path, found: dict[str, list[Snapshot]]) -> None:
     """Write every number, one a row."""
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["run", "step", "metric", "index", "value"])
-        for run, snapshots in found.items():
-            for snap in snapshots:
-                rows = [
-                    (metric, 0, getattr(snap, metric)) for metric in ("tail", "frequency", "high")
-                ]
-                rows += [("eigenvalue", i, value) for i, value in enumerate(snap.shares, 1)]
-                rows += [("waves", i, value) for i, value in enumerate(snap.waves, 1)]
-                writer.writerows([run, snap.step, *row[:2], repr(row[2])] for row in rows)
+    rows: list[list[Any]] = []
+    for run, snapshots in found.items():
+        for snap in snapshots:
+            numbers = [(name, 0, getattr(snap, name)) for name in ("tail", "frequency", "high")]
+            numbers += [("eigenvalue", i, value) for i, value in enumerate(snap.shares, 1)]
+            numbers += [("waves", i, value) for i, value in enumerate(snap.waves, 1)]
+            rows += [[run, snap.step, name, i, repr(value)] for name, i, value in numbers]
+    write_bytes(path, csv_bytes(["run", "step", "metric", "index", "value"], rows))
 
 
 def draw_spectra(found: dict[str, list[Snapshot]], path: Path) -> Path:

@@ -8,7 +8,7 @@ import dataclasses
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -79,23 +79,6 @@ class LearningFlags:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutputFlags:
-    """What is written beside the run."""
-
-    reference_episodes: int = 3
-    """episodes of the random and of the zero policy, played once; 0 for none."""
-    tensorboard: bool = False
-    """also write TensorBoard's event files, into RUN/tensorboard."""
-    wandb: str | None = None
-    """also log to this W&B project; offline unless WANDB_MODE=online."""
-
-    @property
-    def trackers(self) -> Trackers:
-        """The trackers to log to."""
-        return Trackers(tensorboard=self.tensorboard, wandb=self.wandb)
-
-
-@dataclass(frozen=True, kw_only=True)
 class TrainFlags:
     """Train an agent; the same command again resumes, or does nothing if the run is finished.
 
@@ -114,11 +97,13 @@ class TrainFlags:
     """environment steps, action repeat included, instead of the preset's."""
     seed: int = 0
     """the one seed of everything random."""
+    reference_episodes: int = 3
+    """episodes of the random and of the zero policy, played once; 0 for none."""
     trust: tuple[str, ...] = ()
     """packages of yours whose classes may be named in options."""
     networks: Annotated[NetworkFlags, tyro.conf.arg(name="")] = NetworkFlags()
     learning: Annotated[LearningFlags, tyro.conf.arg(name="")] = LearningFlags()
-    output: Annotated[OutputFlags, tyro.conf.arg(name="")] = OutputFlags()
+    trackers: Annotated[Trackers, tyro.conf.arg(name="")] = field(default_factory=Trackers)
 
 
 def train_command(args: Sequence[str]) -> None:
@@ -140,8 +125,8 @@ def train_command(args: Sequence[str]) -> None:
     unknown += ["--help"] * everything
     config = parse_fields(flagged_config(cls, flags), unknown, prog=prog)
     config = dataclasses.replace(config, compute=compiled(config, flags))
-    episodes = flags.output.reference_episodes
-    run_to_end(config, flags.dir, flags.output.trackers, reference_episodes=episodes)
+    episodes = flags.reference_episodes
+    run_to_end(config, flags.dir, flags.trackers, reference_episodes=episodes)
 
 
 def _flags(prog: str, args: Sequence[str]) -> tuple[TrainFlags, list[str]]:

@@ -1,6 +1,5 @@
 """``lff tune``: search σ, Fourier dimension and learning rate over several seeds each."""
 
-import csv
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,8 +7,9 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from lff.cli.output import print_table
-from lff.core.errors import BadInputError
+from lff.core.errors import BadInputError, missing_extra
 from lff.envs import has_pixels
+from lff.store import csv_bytes, write_bytes
 from lff.training.networks import NetName
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ def tune_command(
     try:
         from lff.experiments.tuning import Space, tune
     except ImportError as error:
-        remedy = "pip install 'learned-fourier-features[tune,stats]'"
-        raise BadInputError("lff tune", error.name, "installed", remedy) from None
+        raise missing_extra(str(error.name), "tune,stats", "lff tune") from None
     from lff.cli.experiment import bars
     from lff.experiments.engine import launch_jobs
     from lff.experiments.grids import Size
@@ -102,10 +101,9 @@ def tune_command(
 
 def write_trials(path: Path, names: list[str], found: "list[Trial]") -> None:
     """Write what was tried, the best first, one line a run."""
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["place", *names, "seed", "score"])
-        for place, trial in enumerate(found):
-            values = [f"{trial.fields.get(name, ''):g}" for name in names]
-            for seed, score in enumerate(trial.scores):
-                writer.writerow([place, *values, seed, repr(score)])
+    rows = [
+        [place, *(f"{trial.fields.get(name, ''):g}" for name in names), seed, repr(score)]
+        for place, trial in enumerate(found)
+        for seed, score in enumerate(trial.scores)
+    ]
+    write_bytes(path, csv_bytes(["place", *names, "seed", "score"], rows))

@@ -196,11 +196,6 @@ def check_size(name: str, value: object) -> int:
     return int(Positive()(name, check_integer(name, value)))
 
 
-def check_even_size(name: str, value: object) -> int:
-    """Return ``value`` as an even int >= 2, or raise."""
-    return Even()(name, check_integer(name, value))
-
-
 def check_scale(name: str, value: object, *, remedy: str = "use 0.01 to start") -> float:
     """Return ``value`` as a finite float >= 0, or raise."""
     return NonNegative(remedy)(name, check_number(name, value))
@@ -209,12 +204,6 @@ def check_scale(name: str, value: object, *, remedy: str = "use 0.01 to start") 
 def check_positive(name: str, value: object, *, remedy: str = "use 1 to start") -> float:
     """Return ``value`` as a finite float > 0, or raise."""
     return Positive(remedy)(name, check_number(name, value))
-
-
-def check_sizes(name: str, values: object) -> tuple[int, ...]:
-    """Return a non-empty tuple of ints >= 1, or raise."""
-    sizes: tuple[int, ...] = checked(Sizes, name, values)
-    return sizes
 
 
 def check_choice(name: str, value: object, choices: Sequence[object]) -> None:

@@ -24,15 +24,20 @@ from typing import Annotated, Any, TypeVar, overload
 from lff.core.checks import check_number, checked, field_hints, is_config, nearest
 from lff.core.errors import BadInputError, BadTypeError
 
+TAGS: dict[str, str] = {}
+"""Tags of the classes in registries, by ``module:Class``."""
+
 
 def tag_of(cls: type) -> str:
-    """Return the name of a class on disk: its own ``tag``, or ``package.module:Class``."""
-    tag = cls.__dict__.get("tag")
+    """Return the name of a class on disk: its tag, or ``package.module:Class``.
+
+    A tag is that of a registry, or the class's own if it is in none.
+    """
+    home = f"{cls.__module__}:{cls.__qualname__}"
+    tag = TAGS.get(home, cls.__dict__.get("tag"))
     if isinstance(tag, str):
         return tag
-    if cls.__module__.partition(".")[0] == "lff":
-        return cls.__name__
-    return f"{cls.__module__}:{cls.__qualname__}"
+    return cls.__name__ if home.startswith("lff.") else home
 
 
 class Registry:
@@ -42,6 +47,7 @@ class Registry:
         """Map tags to ``"module:Class"``; ``what`` names the entries in error messages."""
         self.what = what
         self._homes = dict(homes)
+        TAGS.update({home: tag for tag, home in homes.items()})
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._homes)
@@ -57,32 +63,27 @@ class Registry:
         return getattr(importlib.import_module(module), name)
 
     def find(self, tag: Any, *, trust: Collection[str] = ()) -> Any:
-        """Return the class of a tag; a user's only if its package is among ``trust``.
+        """Return the class of a tag; a user's only if its package, or module, is among ``trust``.
 
         ``trust`` comes from the command line alone: a stored file must not be able to import code.
         """
-        if isinstance(tag, str) and ":" in tag:
-            return import_class(self.what, tag, trust=trust)
-        return self[tag]
-
-
-def import_class(what: str, path: str, *, trust: Collection[str]) -> Any:
-    """Return the class at ``package.module:Class`` if the package, or the module, is trusted."""
-    module, _, name = path.partition(":")
-    package = module.partition(".")[0]
-    if package not in trust and module not in trust:
-        remedy = f"if you trust that package, add --trust {package}"
-        raise BadInputError(what, path, "one of ours, or from a package you trust", remedy)
-    try:
-        found: Any = importlib.import_module(module)
-    except ImportError as error:
-        remedy = f"install it or put it on PYTHONPATH: {error}"
-        raise BadInputError(what, path, "importable", remedy) from None
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    if not isinstance(found, type):
-        raise BadInputError(what, path, f"a class of {module}", "check its name")
-    return found
+        if not (isinstance(tag, str) and ":" in tag):
+            return self[tag]
+        module, _, name = tag.partition(":")
+        package = module.partition(".")[0]
+        if package not in trust and module not in trust:
+            remedy = f"if you trust that package, add --trust {package}"
+            raise BadInputError(self.what, tag, "one of ours, or from a package you trust", remedy)
+        try:
+            found: Any = importlib.import_module(module)
+        except ImportError as error:
+            remedy = f"install it or put it on PYTHONPATH: {error}"
+            raise BadInputError(self.what, tag, "importable", remedy) from None
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if not isinstance(found, type):
+            raise BadInputError(self.what, tag, f"a class of {module}", "check its name")
+        return found
 
 
 T = TypeVar("T")
@@ -197,28 +198,20 @@ def _item_hint(hint: Any) -> Any:
     return typing.get_args(tuples[0])[0] if tuples else Any
 
 
-def _members(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union, or the hint alone; without annotations."""
-    inner = typing.get_args(hint)[0] if typing.get_origin(hint) is Annotated else hint
-    if typing.get_origin(inner) in (typing.Union, types.UnionType):
-        return tuple(m for member in typing.get_args(inner) for m in _members(member))
-    return (inner,)
-
-
-def _registries(hint: Any) -> list[Registry]:
-    """Return the registries in the annotations of a hint and of its members."""
-    if typing.get_origin(hint) is Annotated:
-        inner, *extras = typing.get_args(hint)
-        return [e for e in extras if isinstance(e, Registry)] + _registries(inner)
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        return [r for member in typing.get_args(hint) for r in _registries(member)]
-    return []
+def _members(hint: Any) -> list[Any]:
+    """Return the members of a union, or the hint alone, and the registries that annotate them."""
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Annotated:
+        return [*_members(args[0]), *(extra for extra in args[1:] if isinstance(extra, Registry))]
+    if origin in (typing.Union, types.UnionType):
+        return [inner for member in args for inner in _members(member)]
+    return [hint]
 
 
 def _decode(data: Any, hint: Any, path: str, trust: Collection[str]) -> Any:
     if isinstance(data, dict):
         classes = {tag_of(m): m for m in _members(hint) if is_config(m)}
-        registries = _registries(hint)
+        registries = [m for m in _members(hint) if isinstance(m, Registry)]
         if classes or registries:
             cls = _find_class(data.get(TYPE_KEY), classes, registries, path, trust)
             return _decode_dataclass(data, cls, path, trust)

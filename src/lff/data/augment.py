@@ -130,11 +130,9 @@ class NoAugmentation:
         rows: Rows,
         corners: At,  # noqa: ARG002
     ) -> UInt8[np.ndarray, "batch channels height width"]:
-        """Return stacked frames."""
         return _stacked(frames.take(rows, axis=0))
 
     def center(self, obs: Images) -> Images:
-        """Return a copy of the images."""
         return _copy(obs)
 
 

@@ -137,9 +137,7 @@ class FrameReplay(Memory):
         return self._sample(size, generator, NoAugmentation())
 
     def _sample(self, size: int, generator: torch.Generator, transform: Augmentation) -> Batch:
-        if not len(self):
-            raise BadInputError("replay", 0, "not empty", "add transitions first")
-        index = torch.randint(len(self), (size,), generator=generator).numpy()
+        index = self._draw(size, generator).numpy()
         if self._first > max(0, self.total - self.capacity):  # some have left early
             index = (self._first + index) % self.capacity
         numbers = self._transitions[index]

@@ -58,6 +58,15 @@ class Memory(ABC):
         """Store one transition, in place of the oldest when full."""
 
     @abstractmethod
+    def __len__(self) -> int: ...
+
+    def _draw(self, size: int, generator: torch.Generator) -> Int64[Tensor, " batch"]:
+        """Draw which transitions are in a batch."""
+        if not len(self):
+            raise BadInputError("replay", 0, "not empty", "add transitions first")
+        return torch.randint(len(self), (size,), generator=generator)
+
+    @abstractmethod
     def sample(self, size: int, generator: torch.Generator) -> Batch:
         """Return ``size`` transitions drawn uniformly with replacement, as a batch of training."""
 
@@ -79,15 +88,13 @@ class Memory(ABC):
         places = np.arange(max(row, self.rows - self.kept_rows), self.rows) % self._room
         return {name: column[places] for name, column in self._columns.items()}
 
-    def restore(self, arrays: Mapping[str, np.ndarray], *, total: int) -> None:
-        """Fill the ring with its last rows, oldest first, ``total`` ever written."""
-        stored = len(next(iter(arrays.values()), ()))
-        self.restore_parts([arrays] if stored else [], stored=stored, total=total)
-
-    def restore_parts(
+    def restore(
         self, parts: Iterable[Mapping[str, np.ndarray]], *, stored: int, total: int
     ) -> None:
-        """Fill the ring from consecutive parts, one at a time in memory, ``stored`` rows in all."""
+        """Fill the ring from consecutive parts, oldest first, one at a time in memory.
+
+        They have ``stored`` rows in all, the last of ``total`` ever written.
+        """
         needed = min(total, self._room)
         if stored < needed:
             remedy = "restore from a checkpoint whose segments are all there"
@@ -149,10 +156,7 @@ class Replay(Memory):
         self.rows += 1
 
     def sample(self, size: int, generator: torch.Generator) -> Batch:
-        if not self.total:
-            raise BadInputError("replay", 0, "not empty", "add transitions first")
-        index = torch.randint(len(self), (size,), generator=generator)
-        return self.at(index)
+        return self.at(self._draw(size, generator))
 
     def at(self, index: Int64[Tensor, " batch"]) -> Batch:
         """Return the transitions of these rows."""

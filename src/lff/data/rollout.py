@@ -41,7 +41,6 @@ class Rollout:
 
     @property
     def full(self) -> bool:
-        """Whether it is full."""
         return self.at == self.steps
 
     def add(self, **columns: ArrayLike) -> None:

@@ -31,14 +31,6 @@ FAMILY = "dmc"
 _NEEDS_GL = ("quadruped-escape",)
 
 
-def make(task: str, *, seed: int, action_repeat: int = 1, render: bool = False) -> "ControlSuite":
-    """Return ``<domain>-<task>`` of the suite."""
-    if render:
-        rendering.choose_backend()
-    environment = load(task, seed=seed)
-    return ControlSuite(environment, task, seed=seed, action_repeat=action_repeat, render=render)
-
-
 def load(task: str, *, seed: int, family: str = FAMILY) -> Any:
     """Return dm_control's own environment; ``family`` is named in the error of an unknown task."""
     seed = check_seed(seed)
@@ -53,21 +45,18 @@ def load(task: str, *, seed: int, family: str = FAMILY) -> Any:
 
 
 class ControlSuite(base.Env):
-    """A task of dm_control.suite; observations are concatenated in the order of its spec."""
+    """``<domain>-<task>`` of the suite; observations are concatenated in the order of its spec."""
 
     can_save_state = True
+    family = FAMILY
 
     def __init__(
-        self,
-        environment: Any,
-        task: str,
-        *,
-        seed: int,
-        action_repeat: int,
-        render: bool,
-        family: str = FAMILY,
+        self, task: str, *, seed: int, action_repeat: int = 1, render: bool = False
     ) -> None:
-        self._env, self._name = environment, f"{family}/{task}"
+        if render:
+            rendering.choose_backend()
+        self._name = f"{self.family}/{task}"
+        self._env = environment = load(task, seed=seed, family=self.family)
         spec = environment.action_spec()
         # a motor without limits (lqr) has ±1e10 there: its unit is its range
         limited = np.broadcast_to(spec.maximum < 1e10, spec.shape)
@@ -108,22 +97,19 @@ class ControlSuite(base.Env):
     def render(self) -> NDArray[np.uint8] | None:
         if self.render_mode is None:
             return None
-        physics = self._env.physics
-        first = 0 if physics.model.ncam else -1
-        return self._camera("video", width=480, height=480, camera=first).render(physics.data.ptr)
+        first = 0 if self._env.physics.model.ncam else -1
+        return self._draw("video", size=480, camera=first)
 
-    def _camera(
-        self, name: str, *, width: int, height: int, camera: int, fast: bool = False
-    ) -> rendering.Camera:
-        """Return the camera of this name, set up when it is first asked for."""
+    def _draw(self, name: str, *, size: int, camera: int, fast: bool = False) -> NDArray[np.uint8]:
+        """Draw by the camera of this name, which is set up when it is first asked for."""
+        physics = self._env.physics
         if name not in self._cameras:
-            self._cameras[name] = rendering.Camera(
-                self._env.physics.model.ptr, width=width, height=height, camera=camera, fast=fast
-            )
+            model = physics.model.ptr
+            self._cameras[name] = rendering.Camera(model, size=size, camera=camera, fast=fast)
             # closed before the driver is (registered after it): or it prints errors at exit
             atexit.unregister(self.close)
             atexit.register(self.close)
-        return self._cameras[name]
+        return self._cameras[name].render(physics.data.ptr)
 
     def _refresh(self) -> None:
         for camera in self._cameras.values():
@@ -162,6 +148,9 @@ class ControlSuite(base.Env):
 
     def __str__(self) -> str:
         return self._name
+
+
+make = ControlSuite
 
 
 def _flat(observation: Mapping[str, Any]) -> NDArray[np.float32]:

@@ -20,26 +20,6 @@ from lff.envs.views import PixelView
 FAMILY = "dmc-pixels"
 
 
-def make(
-    task: str,
-    *,
-    seed: int,
-    action_repeat: int = 1,
-    render: bool = False,
-    view: PixelView | None = None,
-) -> "ControlSuitePixels":
-    """Return ``<domain>-<task>`` of the suite, observed through a camera."""
-    rendering.choose_backend()
-    return ControlSuitePixels(
-        dmc.load(task, seed=seed, family=FAMILY),
-        task,
-        seed=seed,
-        action_repeat=action_repeat,
-        render=render,
-        view=PixelView() if view is None else view,
-    )
-
-
 def shapes(task: str, view: PixelView | None = None) -> tuple[tuple[int, ...], int]:
     """Return the shape of observations and the width of actions; this needs no OpenGL."""
     view = PixelView() if view is None else view
@@ -49,26 +29,23 @@ def shapes(task: str, view: PixelView | None = None) -> tuple[tuple[int, ...], i
 
 
 class ControlSuitePixels(dmc.ControlSuite):
-    """A task of dm_control.suite whose observations are stacked frames."""
+    """``<domain>-<task>`` of the suite, observed through a camera as stacked frames."""
 
-    view: PixelView
-    """Size, frames and camera of an observation."""
+    family = FAMILY
 
     def __init__(
         self,
-        environment: Any,
         task: str,
         *,
         seed: int,
-        action_repeat: int,
-        render: bool,
-        view: PixelView,
+        action_repeat: int = 1,
+        render: bool = False,
+        view: PixelView | None = None,
     ) -> None:
-        super().__init__(
-            environment, task, seed=seed, action_repeat=action_repeat, render=render, family=FAMILY
-        )
-        self.view = view
-        self._camera_id = _check_camera(view, environment.physics.model, task)
+        rendering.choose_backend()
+        super().__init__(task, seed=seed, action_repeat=action_repeat, render=render)
+        self.view = view = PixelView() if view is None else view
+        self._camera_id = _check_camera(view, self._env.physics.model, task)
         self.observation_space = spaces.Box(0, 255, view.shape, np.uint8)
         self._frames = np.zeros(view.shape, np.uint8)
         edge = (view.drawn_size - view.size) // 2
@@ -94,11 +71,8 @@ class ControlSuitePixels(dmc.ControlSuite):
 
     def frame(self) -> NDArray[np.uint8]:
         """Render the current frame: 3 x size x size, red, green, blue."""
-        side = self.view.drawn_size
-        camera = self._camera(
-            "obs", width=side, height=side, camera=self._camera_id, fast=self.view.fast_render
-        )
-        frame = camera.render(self._env.physics.data.ptr)
+        size, fast = self.view.drawn_size, self.view.fast_render
+        frame = self._draw("obs", size=size, camera=self._camera_id, fast=fast)
         return frame[self._cut, self._cut].transpose(2, 0, 1)
 
     def get_state(self) -> State:
@@ -107,6 +81,9 @@ class ControlSuitePixels(dmc.ControlSuite):
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
         super().set_state(state)
         self._frames[:] = state["frames"]
+
+
+make = ControlSuitePixels
 
 
 def _check_camera(view: PixelView, model: Any, task: str) -> int:

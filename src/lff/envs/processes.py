@@ -1,11 +1,10 @@
 """Environments in worker processes: as :class:`~lff.envs.vector.InProcess`, in parallel.
 
 A worker is this file, ``python -m lff.envs.processes SOCKET WHAT``; plain bytes go over the socket:
-arrays as they lie in memory, states as numpy's ``.npz``.  Nothing is pickled.  A worker ends when
+arrays as they lie in memory, states as safetensors.  Nothing is pickled.  A worker ends when
 its socket does, so that none outlives a run that was killed.
 """
 
-import io
 import json
 import multiprocessing
 import os
@@ -24,6 +23,7 @@ from lff.core.errors import RunError
 from lff.envs import Env, make
 from lff.envs.base import State
 from lff.envs.vector import EnvSlot, InProcess, Vector, VectorStep
+from lff.store.atomic import decode, encode
 
 STEP, RESET, GET, SET = b"s", b"r", b"g", b"w"
 OK, FAILED = b".", b"!"
@@ -62,25 +62,15 @@ class Subprocesses(Vector):
         return VectorStep.of(obs, led_to, *numbers.T)
 
     def get_state(self) -> State:
-        found = [unpack(data) for data in self._ask([GET] * len(self._parts))]
-        return {
-            f"{part[int(name.partition('/')[0])]}/{name.partition('/')[2]}": value
-            for part, state in zip(self._parts, found, strict=True)
-            for name, value in state.items()
-        }
+        state: State = {}
+        for data in self._ask([GET] * len(self._parts)):
+            state |= decode(data, "a worker's answer")
+        return state
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
-        messages = []
-        for part in self._parts:
-            place = {str(index): i for i, index in enumerate(part)}
-            own = {
-                f"{place[number]}/{rest}": value
-                for name, value in state.items()
-                for number, _, rest in (name.partition("/"),)
-                if number in place
-            }
-            messages.append(SET + pack(own))
-        self._ask(messages)
+        items = [(int(name.partition("/")[0]), name, value) for name, value in state.items()]
+        own = [{name: x for index, name, x in items if index in part} for part in self._parts]
+        self._ask([SET + encode(arrays) for arrays in own])
 
     def close(self) -> None:
         for pipe in self._pipes:
@@ -131,19 +121,6 @@ class Subprocesses(Vector):
         )
 
 
-def pack(state: State) -> bytes:
-    """Return a state as bytes."""
-    file = io.BytesIO()
-    np.savez(file, allow_pickle=False, **{name.replace("/", "|"): v for name, v in state.items()})
-    return file.getvalue()
-
-
-def unpack(data: bytes) -> State:
-    """Return the state that :func:`pack` was given."""
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return {name.replace("|", "/"): arrays[name] for name in arrays.files}
-
-
 def serve(pipe: Connection, task: str, *, index: list[int], seed: int, repeat: int) -> None:
     """Make the environments and do what is asked until the socket ends."""
 
@@ -166,8 +143,8 @@ def _answer(envs: InProcess, order: bytes, data: bytes) -> bytes:
     if order == RESET:
         return envs.reset().tobytes()
     if order == GET:
-        return pack(envs.get_state())
-    envs.set_state(unpack(data))
+        return encode(envs.get_state())
+    envs.set_state(decode(data, "a request"))
     return b""
 
 

@@ -47,12 +47,9 @@ def choose_backend(*, timeout: float = 60.0) -> Backend:
             os.environ[VARIABLE] = backend
             return backend
     packages = " or ".join(PACKAGES[b] for b in candidates if wanted or b != "glfw")
-    raise BadInputError(
-        "an OpenGL backend",
-        "failures",
-        f"one of {', '.join(candidates)} that works here",
-        f"apt-get install {packages}",
-    )
+    constraint = f"one of {', '.join(candidates)} that works here"
+    remedy = f"apt-get install {packages}"
+    raise BadInputError("an OpenGL backend", "failures", constraint, remedy)
 
 
 @functools.cache
@@ -80,17 +77,15 @@ class Camera:
     bits as dm_control.
     """
 
-    def __init__(
-        self, model: Any, *, width: int, height: int, camera: int = -1, fast: bool = False
-    ) -> None:
+    def __init__(self, model: Any, *, size: int, camera: int = -1, fast: bool = False) -> None:
         import mujoco
 
         self._mujoco = mujoco
         backend = choose_backend()
-        self._context = importlib.import_module(f"mujoco.{backend}").GLContext(width, height)
+        self._context = importlib.import_module(f"mujoco.{backend}").GLContext(size, size)
         self._context.make_current()
-        model.vis.global_.offwidth = max(model.vis.global_.offwidth, width)
-        model.vis.global_.offheight = max(model.vis.global_.offheight, height)
+        model.vis.global_.offwidth = max(model.vis.global_.offwidth, size)
+        model.vis.global_.offheight = max(model.vis.global_.offheight, size)
         self._model = model
         quality = model.vis.quality  # read once, by the renderer: left as it was
         before = quality.offsamples, quality.shadowsize
@@ -103,30 +98,21 @@ class Camera:
         if fast:
             for flag in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
                 self._scene.flags[flag] = 0
-        self._option = mujoco.MjvOption()
-        self._perturb = mujoco.MjvPerturb()
-        self._view = mujoco.MjvCamera()
+        view = mujoco.MjvCamera()
         if camera >= 0:
-            self._view.type = mujoco.mjtCamera.mjCAMERA_FIXED
-            self._view.fixedcamid = camera
+            view.type, view.fixedcamid = mujoco.mjtCamera.mjCAMERA_FIXED, camera
         else:
-            mujoco.mjv_defaultFreeCamera(model, self._view)
-        self._pixels = np.empty((height, width, 3), dtype=np.uint8)
-        self._viewport = mujoco.MjrRect(0, 0, width, height)
+            mujoco.mjv_defaultFreeCamera(model, view)
+        everything = mujoco.mjtCatBit.mjCAT_ALL
+        self._shown = mujoco.MjvOption(), mujoco.MjvPerturb(), view, everything, self._scene
+        self._pixels = np.empty((size, size, 3), dtype=np.uint8)
+        self._viewport = mujoco.MjrRect(0, 0, size, size)
 
     def render(self, data: Any) -> NDArray[np.uint8]:
-        """Return the current frame, height x width x 3."""
+        """Return the current frame, size x size x 3."""
         mujoco = self._mujoco
         self._context.make_current()
-        mujoco.mjv_updateScene(
-            self._model,
-            data,
-            self._option,
-            self._perturb,
-            self._view,
-            mujoco.mjtCatBit.mjCAT_ALL,
-            self._scene,
-        )
+        mujoco.mjv_updateScene(self._model, data, *self._shown)
         mujoco.mjr_render(self._viewport, self._scene, self._renderer)
         mujoco.mjr_readPixels(self._pixels, None, self._viewport, self._renderer)
         return self._pixels[::-1].copy()  # OpenGL's first row is the lowest

@@ -50,16 +50,10 @@ class VectorStep(NamedTuple):
     @classmethod
     def of(cls, obs: Any, next_obs: Any, *numbers: Any) -> "VectorStep":
         """Return a step of actions alone, from rows of reward, terminated, truncated, frames."""
-        reward, terminated, truncated, frames = numbers
-        return cls(
-            np.array(obs, np.float32),
-            np.array(next_obs, np.float32),
-            np.array(reward, np.float64),
-            np.array(terminated, bool),
-            np.array(truncated, bool),
-            np.ones(len(obs), bool),
-            np.array(frames, np.int64),
-        )
+        *ends, frames = numbers
+        kinds = (np.float32, np.float32, np.float64, bool, bool, bool, np.int64)
+        columns = (obs, next_obs, *ends, np.ones(len(obs)), frames)
+        return cls(*(np.array(row, kind) for row, kind in zip(columns, kinds, strict=True)))
 
 
 class Vector(ABC):
@@ -101,7 +95,7 @@ class EnvSlot:
 
     def __init__(self, make_env: Callable[[int], Env], *, seed: int, index: int) -> None:
         self.env = env = make_env(env_seed(seed, f"train/{index}"))
-        self._seed, self._index = seed, index
+        self._seed, self.index = seed, index
         self._episode = -1
         self._actions: list[Action] = []
         self._obs: Obs = np.zeros(env.observation_space.shape, np.float32)
@@ -110,7 +104,7 @@ class EnvSlot:
         """Begin the next episode."""
         self._episode += 1
         self._actions = []
-        name = f"train/{self._index}/{self._episode}"
+        name = f"train/{self.index}/{self._episode}"
         self._obs, _ = self.env.reset(seed=env_seed(self._seed, name))
         return self._obs
 
@@ -169,14 +163,14 @@ class InProcess(Vector):
 
     def get_state(self) -> State:
         return {
-            f"{i}/{name}": value
-            for i, slot in enumerate(self._slots)
+            f"{slot.index}/{name}": value
+            for slot in self._slots
             for name, value in slot.get_state().items()
         }
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
-        for i, slot in enumerate(self._slots):
-            slot.set_state(within(state, f"{i}/"))
+        for slot in self._slots:
+            slot.set_state(within(state, f"{slot.index}/"))
 
     def close(self) -> None:
         for slot in self._slots:

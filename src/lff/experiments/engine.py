@@ -61,8 +61,7 @@ class Result:
     @property
     def verdicts(self) -> dict[str, Verdict]:
         """The verdict on each claim, by its name."""
-        verdicts = self.on_disk.judge(self.experiment)
-        return {c.name: v for c, v in zip(self.experiment.claims, verdicts, strict=True)}
+        return self.on_disk.judge(self.experiment)
 
     def figure(self, *, as_paper: bool = False, published: Sequence[Published] = ()) -> Any:
         """Draw the panels; ``as_paper`` with one standard error instead of intervals."""
@@ -232,11 +231,8 @@ def launch_jobs(
     """Run jobs by processes here, or on Ray; return the state of each."""
     if ray is None:
         return launch(jobs, root, workers=workers, show=show)
-    try:
-        from lff.launch.ray import launch_on_ray
-    except ImportError:
-        remedy = "pip install 'learned-fourier-features[ray]'"
-        raise BadInputError("ray", ray, "installed", remedy) from None
+    from lff.launch.ray import launch_on_ray
+
     where: dict[str, Any] = {"workers": workers} if ray == "here" else {"address": ray}
     return launch_on_ray(jobs, root.resolve(), **where, show=show)
 

@@ -16,6 +16,8 @@ PIXEL_TASK = "dmc-pixels/cheetah-run"
 """Of the paper's four the one whose rewards are dense: small sizes learn something of it."""
 FEWEST_PIXEL_UPDATES = 2_000
 """Compiling costs a minute or two of CPU, and saves about a third of every update from pixels."""
+LAPTOP_ONLY = ("steps", "looks")
+"""Fields of an arm that the paper's scale does not take: its runs are as long as the paper's."""
 NETS = ("net", "actor", "critic", "actor_sigma", "critic_sigma")
 TINY: dict[str, dict[str, Any]] = {
     "state": {
@@ -64,8 +66,10 @@ class Size:
     """Values of the preset that the scale sets."""
     fixed: bool = False
     """Whether an arm's values cannot override those of the scale."""
-    looks: int = 12
-    """Evaluations of a run from state."""
+    looks: int | None = 12
+    """Evaluations of a run; as often as the preset says if None."""
+    actions: int | None = None
+    """Actions of a run from pixels; the preset's if None."""
     native: bool = True
     """Compute natively where that is possible."""
 
@@ -75,14 +79,19 @@ class Size:
 
         chosen = preset(self.preset, task, algo=self.algo)
         nets = {name: fields.pop(name) for name in NETS if name in fields}
+        looks = fields.pop("looks", self.looks)
         deep = nets.get("net") == "deep-fourier"
         if deep:
             nets["net"] = "mlp"
         own = {k: v for k, v in _parsed(fields).items() if not (self.fixed and k in self.change)}
-        config = chosen.replace(**{**self.change, **own}).config(**nets)
+        change = {**self.change, **own}
+        if self.actions is not None:
+            frames = self.actions * chosen.run["action_repeat"]
+            change |= {"steps": frames, "eval_every": frames // (looks or 12)}
+        config = chosen.replace(**change).config(**nets)
         if deep:
             config = replace(config, algo=deep_fourier(config.algo))
-        return scheduled(config, looks=self.looks, native=self.native)
+        return scheduled(config, looks=looks, native=self.native)
 
     def job(self, task: str, **fields: Any) -> "TrainJob":
         """Return the training job of an arm with seed 0."""
@@ -105,20 +114,22 @@ class Training:
     """
 
     laptop: tuple[str, ...] = ()
-    """Tasks at laptop scale; those of the pixel preset if empty."""
+    """Tasks at laptop scale; from pixels ``PIXEL_TASK`` if empty."""
     paper: tuple[str, ...] = ()
     """Tasks at paper scale; all of the paper's if empty."""
     skip: str = ""
     """Leaves out the tasks at paper scale that have this word in their name."""
     steps: int = 40_000
     """Environment steps from state at laptop scale, for algorithms with a replay memory."""
+    actions: int | None = None
+    """Actions from pixels at laptop scale; the preset's if None."""
     seeds: int = 5
     """Seeds at laptop scale."""
     first_seed: int = 0
     episodes: int = 3
     """Episodes of an evaluation at laptop scale."""
     looks: int = 12
-    """Evaluations of a run from state."""
+    """Evaluations of a run at laptop scale."""
     native: bool = True
     """Compute natively where that is possible.  Digests of jobs cover it: a grid whose table was
     made by the graph says False."""
@@ -137,7 +148,9 @@ class Training:
     def _cells(self, algo: str, arms: Mapping[str, Arm], scale: ScaleName) -> list[Cell]:
         size = self.size(algo, scale)
         names = [name for name, arm in arms.items() if arm.fields.get("algo", "sac") == algo]
-        jobs = {(n, t): size.job(t, **arms[n].fields) for t in size.tasks for n in names}
+        left_out = LAPTOP_ONLY if scale == "paper" else ()
+        fields = {n: {k: v for k, v in arms[n].fields.items() if k not in left_out} for n in names}
+        jobs = {(n, t): size.job(t, **fields[n]) for t in size.tasks for n in names}
         cells = []
         for seed in range(self.first_seed, self.first_seed + size.seeds):
             for (name, task), job in jobs.items():
@@ -154,7 +167,16 @@ class Training:
         from lff.training.presets import kind_of
 
         if algo == "pixels":
-            return pixel_size(scale)
+            size = pixel_size(scale)
+            if scale != "laptop" or self.actions is None:
+                return size
+            return replace(
+                size,
+                tasks=self.laptop,
+                seeds=self.seeds,
+                actions=self.actions,
+                looks=self.looks,
+            )
         kind = kind_of(ALGORITHMS[algo])
         if scale == "smoke":
             tiny = TINY[kind]
@@ -174,7 +196,9 @@ class Training:
                 native=self.native,
             )
         paper = tuple(t for t in self.paper or PAPER_TASKS if not self.skip or self.skip not in t)
-        return Size(algo=algo, preset="paper-table", tasks=paper, seeds=5, native=self.native)
+        return Size(
+            algo=algo, preset="paper-table", tasks=paper, seeds=5, looks=None, native=self.native
+        )
 
 
 def pixel_size(scale: ScaleName) -> Size:
@@ -219,7 +243,7 @@ def deep_fourier(algo: Any) -> Any:
     return replace(algo, **deep)
 
 
-def scheduled(config: "RunConfig", *, looks: int, native: bool = True) -> "RunConfig":
+def scheduled(config: "RunConfig", *, looks: int | None, native: bool = True) -> "RunConfig":
     """Return the run with a grid's evaluations and checkpoints, compiled if that pays."""
     from lff.training.run import native_gap, worth_compiling
 
@@ -230,7 +254,9 @@ def scheduled(config: "RunConfig", *, looks: int, native: bool = True) -> "RunCo
         updates = (steps - algo.warmup_steps) // config.action_repeat
         compiled = updates >= FEWEST_PIXEL_UPDATES
     else:
-        every, logs = max(1, steps // looks) if steps > 1_000 else steps, 4
+        every, logs = min(steps, schedule.eval_every), 4
+        if looks is not None:
+            every = max(1, steps // looks) if steps > 1_000 else steps
         if hasattr(algo, "warmup_steps"):  # a short run learns in its second half
             algo = replace(algo, warmup_steps=min(algo.warmup_steps, steps // 2))
             config = replace(config, algo=algo)

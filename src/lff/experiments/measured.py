@@ -3,6 +3,7 @@
 from lff.stats.metrics import RETURN as RETURN
 from lff.stats.metrics import Metric
 
+EPISODE = Metric("train/episode_return", "training return")
 Q_MAX = Metric("train/q_max", "largest |Q|", "lower", peak=True)
 Q_ERROR = Metric("eval/q_minus_return", "Q minus return")
 Q_VALUES = (Q_MAX, Metric("train/q_mean", "mean Q"), Q_ERROR)

@@ -7,7 +7,9 @@ finished if its record is there, or if the experiment's own sidecar lists it: it
 taken from the table itself.  Nothing here needs torch.
 """
 
+import hashlib
 import json
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,12 +20,14 @@ from lff.core.errors import BadInputError
 from lff.experiments.spec import SCALES, Cell, Experiment, ScaleName
 from lff.launch.job import JobRow
 from lff.launch.records import OUTCOME, SUFFIX, pack_record, read_record
+from lff.stats.claim import Kind
 from lff.stats.fields import FIELDS, Field, beside, read_fields, write_fields
 from lff.stats.metrics import POLICIES
 from lff.stats.tables import Row, read_table, write_table
-from lff.stats.verdicts import Verdict, no_verdict
+from lff.stats.verdicts import Verdict, adjust, no_verdict
 
 RUNS, RESULTS = Path("runs/experiments"), Path("results")
+CLAIM_FORMAT = "lff-claims-1"
 
 
 @dataclass(frozen=True)
@@ -57,11 +61,74 @@ class Table:
         """The surfaces beside it."""
         return read_fields(beside(self.path))
 
-    def judge(self, experiment: Experiment) -> tuple[Verdict, ...]:
-        """Judge every claim; a partial table says how many jobs it holds instead."""
+    def judge(self, experiment: Experiment) -> dict[str, Verdict]:
+        """Judge every claim, by name; a partial table says how many jobs it holds instead.
+
+        What was not fixed before the first run is marked, as is a claim that was changed after the
+        table's first row.
+        """
         if self.is_partial:
-            return (no_verdict(len(self.jobs), self.planned),) * len(experiment.claims)
-        return tuple(claim.judge(self.rows) for claim in experiment.claims)
+            return {c.name: no_verdict(len(self.jobs), self.planned) for c in experiment.claims}
+        verdicts = {claim.name: claim.judge(self.rows) for claim in experiment.claims}
+        primary = next((claim.name for claim in experiment.claims if claim.primary), None)
+        fixed = self.sidecar.get("claims", {})
+        places = [place for places in self.jobs.values() for place in places]
+        for claim in experiment.claims:
+            marks = [f"registered {claim.registered}" if claim.registered else "post hoc"]
+            if claim.registered and fixed.get(claim.name) != claim_digest(claim, places):
+                marks.append("changed after the first row")
+            verdicts[claim.name] = replace(verdicts[claim.name], marks=tuple(marks))
+        return adjust(verdicts, primary)
+
+
+def document(experiment: Experiment, table: Table) -> dict[str, Any]:
+    """Return the claims of a table with their verdicts as JSON data (docs/claim-format.md)."""
+    verdicts = table.judge(experiment)
+    claims = []
+    for claim in experiment.claims:
+        verdict = verdicts[claim.name]
+        shown = verdict.interval
+        claims.append(
+            {
+                "name": claim.name,
+                "text": claim.text,
+                "whose": claim.whose,
+                "quote": claim.quote,
+                "registered": claim.registered or None,
+                "marks": [*verdict.marks],
+                "primary": claim.primary,
+                "decides": claim.decides,
+                "outcome": verdict.outcome,
+                "adjusted": verdict.adjusted or verdict.outcome,
+                "p": verdict.p,
+                "estimate": shown.estimate if shown else None,
+                "interval": [shown.low, shown.high] if shown else None,
+                "n": shown.n if shown else None,
+                "because": verdict.because,
+                "details": [*verdict.details],
+            }
+        )
+    return {
+        "format": CLAIM_FORMAT,
+        "study": experiment.name,
+        "title": experiment.title,
+        "source": experiment.source,
+        "scale": table.scale,
+        "whole": not experiment.is_small(table.scale),
+        "jobs": len(table.jobs),
+        "planned": table.planned,
+        "claims": claims,
+    }
+
+
+def claim_digest(claim: Kind, places: Iterable[Sequence[Any]]) -> str:
+    """Return 16 hex digits that name what decides a claim: kind, arms, tasks, bounds and seeds.
+
+    ``places``: (variant, task, seed) of all jobs of the experiment.
+    """
+    own = sorted([*place] for place in places if place[0] in claim.arms)
+    text = json.dumps([claim.decides, own], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def table_path(results: Path, name: str, scale: ScaleName) -> Path:
@@ -160,7 +227,11 @@ def write_view(
         "planned": len({cell.digest for cell in cells}),
         "versions": (before.sidecar.get("versions") if before else None) or versions,
     }
+    if fixed := fixed_claims(experiment, cells, before):
+        sidecar["claims"] = fixed
     rows = gather(experiment, cells, records, before.rows if before else ())
+    end = experiment.until.get(scale, math.inf)
+    rows = [row for row in rows if row.step <= end]
     sidecar["seeds"] = len({row.seed for row in rows})
     if before and len(before.jobs) > len(jobs):
         return before
@@ -169,6 +240,16 @@ def write_view(
     if fields:
         write_fields(beside(path), fields)
     return Table(scale, path, read_table(path), sidecar)
+
+
+def fixed_claims(
+    experiment: Experiment, cells: Sequence[Cell], before: Table | None
+) -> dict[str, str]:
+    """Return what decides each registered claim, as it was when the table got its first row."""
+    if before and before.rows:
+        return dict(before.sidecar.get("claims", {}))
+    places = [(cell.variant, cell.task, cell.seed) for cell in cells]
+    return {c.name: claim_digest(c, places) for c in experiment.claims if c.registered}
 
 
 def gather(

@@ -6,13 +6,14 @@ the code that the jobs run.
 """
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, get_args
 
 from lff.core.config import digest
 from lff.core.errors import BadInputError
 from lff.launch.job import JOBS
+from lff.stats.claim import Kind, Whose
 from lff.stats.metrics import RETURN, Metric, Role
 
 ScaleName = Literal["smoke", "laptop", "paper"]
@@ -109,33 +110,16 @@ class Each:
         return JOBS[self.job](**fields) if isinstance(self.job, str) else self.job(scale, **fields)
 
 
-class Claim(Protocol):
-    """A sentence that a table can confirm or refute; the kinds are in ``lff.stats``."""
-
-    @property
-    def name(self) -> str:
-        """A short name, as in the inventory of claims: C-8a."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """The claim in one sentence."""
-        ...
-
-    def judge(self, rows: Sequence[Any]) -> Any:
-        """Judge it by the rows of a table."""
-        ...
-
-
 @dataclass(frozen=True)
 class Panel:
     """One kind of figure, drawn once for each task."""
 
     metric: Metric
-    kind: Literal["curves", "bars", "histogram", "fit", "grid"] = "curves"
+    kind: Literal["curves", "bars", "histogram", "fit", "grid", "profile", "middle"] = "curves"
     """Against steps with a band over seeds; the end of the curve per variant; counts in bins; a
     fitted function and its points on [-1, 1]; surfaces side by side, from the fields beside the
-    table (``lff.stats.fields``)."""
+    table (``lff.stats.fields``); over all tasks, the share of runs above a score, and the
+    interquartile mean."""
     log: bool = False
     """Whether the values span orders of magnitude."""
     variants: tuple[str, ...] = ()
@@ -159,13 +143,21 @@ class Experiment:
     """The question, in one sentence."""
     source: str = "beyond the paper"
     """Where the paper has it, or that it does not."""
+    whose: Whose = "ours"
+    """Whose claims it tests, unless a claim says otherwise."""
+    quote: str = ""
+    """Where the paper says it, and its words, unless a claim of the paper says otherwise."""
+    registered: str = ""
+    """The date before the first run on which claims, arms, tasks and seeds were fixed."""
     arms: Mapping[str, Arm]
     """The variants by name."""
     grid: Grid
     """Their jobs at each scale."""
     metrics: tuple[Metric, ...] = (RETURN,)
     """The jobs' metrics that the table holds."""
-    sentences: Mapping[str, Claim] = field(default_factory=dict)
+    until: Mapping[ScaleName, int] = field(default_factory=dict)
+    """The last step that the table holds at a scale, where some jobs go on."""
+    sentences: Mapping[str, Kind] = field(default_factory=dict)
     """The sentences that are judged, ``"C-8c: LFF learns better."``, and the claim in each."""
     panels: tuple[Panel, ...] = (Panel(RETURN),)
     """The figures that are drawn."""
@@ -183,10 +175,19 @@ class Experiment:
         return self.grid({n: a for n, a in self.arms.items() if scale in a.scales}, scale)
 
     @functools.cached_property
-    def claims(self) -> tuple[Any, ...]:
+    def claims(self) -> tuple[Kind, ...]:
         """The claims, each with its name and text."""
-        parts = ((key.partition(": "), claim) for key, claim in self.sentences.items())
-        return tuple(replace(claim, name=k[0], text=k[2]) for k, claim in parts)  # type: ignore[type-var]
+        return tuple(
+            replace(
+                claim,
+                name=sentence.partition(": ")[0],
+                text=sentence.partition(": ")[2],
+                whose=claim.whose or self.whose,
+                quote=claim.quote or self.quote * ((claim.whose or self.whose) != "ours"),
+                registered=self.registered if claim.registered is None else claim.registered,
+            )
+            for sentence, claim in self.sentences.items()
+        )
 
     @property
     def roles(self) -> dict[str, Role]:

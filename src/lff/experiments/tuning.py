@@ -9,7 +9,7 @@ the same command continues where it stopped, without a database.
 import logging
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,6 @@ class Trial:
     """The preset's fields."""
     scores: tuple[float, ...]
     """Mean return over the curve, by seed."""
-    digests: tuple[str, ...] = field(repr=False, default=())
 
     @property
     def score(self) -> float:
@@ -90,7 +89,6 @@ def tune(
     seeds: int,
     batch: int,
     seed: int = 0,
-    report: Callable[[Trial], None] | None = None,
 ) -> list[Trial]:
     """Try ``trials`` settings, ``batch`` at a time, and return them, the best first.
 
@@ -105,19 +103,18 @@ def tune(
     while len(found) < trials:
         asked = [study.ask() for _ in range(min(batch, trials - len(found)))]
         drawn = [space.draw(trial) for trial in asked]
-        jobs = [[_with_seed(make_job(fields), s) for s in range(seeds)] for fields in drawn]
+        made = [make_job(fields) for fields in drawn]
+        jobs = [[replace(j, config=replace(j.config, seed=s)) for s in range(seeds)] for j in made]
         states = {task.digest: task for task in launch([job for part in jobs for job in part])}
         for trial, fields, part in zip(asked, drawn, jobs, strict=True):
-            names = tuple(digest(job) for job in part)
+            names = [digest(job) for job in part]
             failed = [name for name in names if states[name].state != "done"]
             if failed:
                 log = root / "jobs" / failed[0] / LOG
                 raise RunError(f"{len(failed)} of {len(names)} jobs failed; look at {log}")
             scores = tuple(score(root / "jobs" / name) for name in names)
             study.tell(trial, sum(scores) / len(scores))
-            found.append(Trial(fields, scores, names))
-            if report is not None:
-                report(found[-1])
+            found.append(Trial(fields, scores))
     return sorted(found, key=lambda trial: -trial.score)
 
 
@@ -126,10 +123,6 @@ def score(folder: Path) -> float:
     returns = [row.value for row in read_job_table(folder) if row.metric == "eval/return"]
     finite = [value for value in returns if math.isfinite(value)]
     return sum(finite) / len(finite) if finite else -math.inf
-
-
-def _with_seed(job: TrainJob, seed: int) -> TrainJob:
-    return replace(job, config=replace(job.config, seed=seed))
 
 
 def _round(value: float) -> float:

@@ -15,10 +15,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from lff.core.config import digest, to_dict
 from lff.core.errors import ExitCode, InterruptedRunError
@@ -33,6 +33,7 @@ TRIES = 20
 """How often a job is started again after its worker was killed."""
 PATIENCE = 30.0
 """Seconds that workers are given to write their checkpoints when all is to stop."""
+STOPPED = "stopped; run the same command to continue"
 WAIT = 0.5
 BUSY_WAIT = 2.0
 """Seconds after which a job that another launcher runs is looked at again."""
@@ -68,6 +69,24 @@ def import_path() -> dict[str, str]:
 Show = Callable[[Sequence[Task]], None]
 
 
+class Workers(Protocol):
+    """Whatever takes tasks: the pool of processes here, or Ray."""
+
+    @property
+    def busy(self) -> int:
+        """How many have a job."""
+
+    @property
+    def free(self) -> int:
+        """How many more jobs could run."""
+
+    def give(self, task: Task, request: str) -> None:
+        """Hand over a task; its request is for :func:`lff.launch.worker.run_request`."""
+
+    def wait(self, seconds: float) -> list[tuple[Task, int]]:
+        """Wait for answers and deaths; return the jobs that ended, with their exit codes."""
+
+
 def launch(
     jobs: Sequence[Any], root: Path, *, workers: int, show: Show | None = None
 ) -> list[Task]:
@@ -79,11 +98,19 @@ def launch(
         InterruptedRunError: a signal came; every running job was asked to write a checkpoint.
     """
     tasks = make_tasks(jobs, root / "jobs")
+    stopping = False
+
+    def stop(*_: object) -> None:
+        nonlocal stopping
+        if not stopping:
+            stopping = True
+            raise InterruptedRunError(STOPPED)
+
     if workers == 0:
         _run_here(tasks, root)
     else:
-        with Pool(workers) as pool:
-            _run(pool, tasks, root, show or (lambda _: None))
+        with handle_signals(stop), Pool(workers) as pool:
+            run_tasks(pool, tasks, root / "jobs", show)
     return tasks
 
 
@@ -102,16 +129,18 @@ def make_tasks(jobs: Sequence[Any], folder: Path) -> list[Task]:
     return [Task(name, job, "done" if name in done else "waiting") for name, job in unique.items()]
 
 
-def _run(pool: "Pool", tasks: Sequence[Task], root: Path, show: Show) -> None:
+def run_tasks(workers: Workers, tasks: Sequence[Task], folder: Path, show: Show | None) -> None:
+    """Give waiting tasks to workers until all have ended; each runs below ``folder``."""
+    show = show or (lambda _: None)
     waiting = [task for task in tasks if task.state == "waiting"]
-    while waiting or pool.busy:
+    while waiting or workers.busy:
         now = time.monotonic()
-        for task in [t for t in waiting if t.not_before <= now][: pool.free]:
+        for task in [t for t in waiting if t.not_before <= now][: workers.free]:
             waiting.remove(task)
-            folder = root / "jobs" / task.digest
-            request = {"job": to_dict(task.job), "folder": str(folder)}
-            pool.give(task, {**request, "trust": packages_of(task.job)})
-        for task, code in pool.wait(WAIT):
+            task.tries += 1
+            request = {"job": to_dict(task.job), "folder": str(folder / task.digest)}
+            workers.give(task, json.dumps(request | {"trust": packages_of(task.job)}))
+        for task, code in workers.wait(WAIT):
             if _again(task, code):
                 waiting.insert(0, task)
         show(tasks)
@@ -120,19 +149,25 @@ def _run(pool: "Pool", tasks: Sequence[Task], root: Path, show: Show) -> None:
 
 def _again(task: Task, code: int) -> bool:
     """Record how a job ended; return whether it must be started again."""
-    task.code = code
-    if code == ExitCode.OK:
-        task.state = "done"
-        return False
-    if code == ExitCode.BUSY:  # another launcher runs it: try again until it is done
-        task.state, task.tries = "waiting", task.tries - 1
-        task.not_before = time.monotonic() + BUSY_WAIT
-        return True
-    if (code < 0 or code == ExitCode.INTERRUPTED) and task.tries < TRIES:
-        task.state = "waiting"
-        return True
-    task.state = "failed"
-    return False
+    again = (code < 0 or code == ExitCode.INTERRUPTED) and task.tries < TRIES
+    if code == ExitCode.BUSY:  # another launcher runs it, or a dead node's lock lives on
+        again, task.tries, task.not_before = True, task.tries - 1, time.monotonic() + BUSY_WAIT
+    task.code, task.state = code, "waiting" if again else "failed" if code else "done"
+    return again
+
+
+@contextlib.contextmanager
+def handle_signals(handler: Callable[..., None]) -> Iterator[None]:
+    """Call ``handler`` on SIGINT and SIGTERM; within a thread the caller handles them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    old = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, before in old.items():
+            signal.signal(number, before)
 
 
 class Pool:
@@ -142,32 +177,27 @@ class Pool:
         self.size = size
         self._workers: list[_Worker] = []
         self._selector = selectors.DefaultSelector()
-        self._stopping = False
-        self._old: dict[int, Any] = {}
 
     @property
     def busy(self) -> int:
-        """How many have a job."""
         return sum(worker.task is not None for worker in self._workers)
 
     @property
     def free(self) -> int:
-        """How many more jobs could run."""
         return self.size - self.busy
 
-    def give(self, task: Task, request: dict[str, Any]) -> None:
+    def give(self, task: Task, request: str) -> None:
         """Hand a request to an idle worker, or to a new one."""
         idle = [worker for worker in self._workers if worker.task is None]
         worker = idle[0] if idle else self._start()
-        task.state, task.tries = "running", task.tries + 1
+        task.state = "running"
         worker.task, worker.begun = task, time.monotonic()
         assert worker.process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # if it died just now, wait() will notice
-            worker.process.stdin.write(json.dumps(request).encode() + b"\n")
+            worker.process.stdin.write(request.encode() + b"\n")
             worker.process.stdin.flush()
 
     def wait(self, seconds: float) -> list[tuple[Task, int]]:
-        """Wait for answers and deaths; return the jobs that ended, with their exit codes."""
         ended = []
         for key, _ in self._selector.select(seconds):
             worker: _Worker = key.data
@@ -180,7 +210,7 @@ class Pool:
             elif b"\n" in worker.text:
                 line, _, worker.text = worker.text.partition(b"\n")
                 if worker.task is not None:
-                    ended.append((worker.task, int(json.loads(line)["code"])))
+                    ended.append((worker.task, int(line)))
                 worker.task = None
                 worker.worked += time.monotonic() - worker.begun
                 if worker.worked > FRESH_AFTER:
@@ -215,15 +245,7 @@ class Pool:
         self._bury(worker)
 
     def __enter__(self) -> "Pool":
-        numbers = (signal.SIGINT, signal.SIGTERM)
-        if threading.current_thread() is threading.main_thread():  # else the caller handles them
-            self._old = {number: signal.signal(number, self._stop) for number in numbers}
         return self
-
-    def _stop(self, *_: object) -> None:
-        if not self._stopping:
-            self._stopping = True
-            raise InterruptedRunError("stopped; run the same command to continue")
 
     def __exit__(self, *_: object) -> None:
         """Ask every worker to stop with a checkpoint, wait, then end those that remain."""
@@ -240,5 +262,3 @@ class Pool:
                 worker.process.kill()
             self._bury(worker)
         self._selector.close()
-        for number, handler in self._old.items():
-            signal.signal(number, handler)

@@ -1,7 +1,7 @@
 """Jobs on Ray: on this machine, or on a cluster whose nodes share the folder of the results.
 
-A job is a Ray task that is given strings: the job as JSON, its folder, the packages of the user's
-own classes, and returns an exit code; nothing of ours is pickled.  When a worker or a node dies,
+A job is a Ray task that is given JSON: the job, its folder, the packages of the user's own classes,
+and returns an exit code; nothing of ours is pickled.  When a worker or a node dies,
 Ray starts the task elsewhere and it continues from its checkpoint.  A cluster that is started here
 listens on 127.0.0.1 alone, asks for a token that lies in a private folder, and ends with the jobs.
 """
@@ -9,7 +9,6 @@ listens on 127.0.0.1 alone, asks for a token that lies in a private folder, and 
 import atexit
 import functools
 import importlib.util
-import json
 import math
 import os
 import secrets
@@ -17,16 +16,14 @@ import shutil
 import signal
 import tempfile
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any
 
-from lff.core.config import to_dict
-from lff.core.errors import BadInputError, ExitCode, InterruptedRunError, RunError
-from lff.launch.job import packages_of
-from lff.launch.local import PATIENCE, THREADS, TRIES, WAIT, Show, Task, import_path, make_tasks
+from lff.core.errors import BadInputError, ExitCode, InterruptedRunError, RunError, missing_extra
+from lff.launch import local
 from lff.launch.records import LOG, OUTCOME, PROGRESS
 
 LOOPBACK = "127.0.0.1"
@@ -40,8 +37,6 @@ JOINING = 60.0
 """Seconds that a cluster is given to have a node large enough for a job."""
 ARRIVING = 15.0
 """Seconds in which the end of a job on another node must be seen here."""
-LONGEST_WAIT = 30.0
-"""Seconds at most until a job that another launcher runs is tried again."""
 OBJECTS = 100_000_000
 """Bytes of Ray's object store, which a job does not use."""
 LONGEST_FOLDER = 20
@@ -50,11 +45,11 @@ BIND = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """Ray listens on 127.0.0.1 only if this is "0" when it is imported, else on the network."""
 
 
-def run_as_task(job: str, folder: str, trust: str) -> int:
-    """Run a job, given as JSON, in its folder, within a Ray worker; return the exit code."""
-    from lff.launch.worker import run_job
+def run_as_task(request: str) -> int:
+    """Run a job within a Ray worker; return the exit code."""
+    from lff.launch.worker import run_request
 
-    return int(run_job(json.loads(job), Path(folder), trust=json.loads(trust)))
+    return run_request(request)
 
 
 def launch_on_ray(
@@ -65,8 +60,8 @@ def launch_on_ray(
     workers: int | None = None,
     cpus_per_job: float = 1,
     memory_per_job: int | None = None,
-    show: Show | None = None,
-) -> list[Task]:
+    show: local.Show | None = None,
+) -> list[local.Task]:
     """Run jobs below ``root/jobs`` as Ray tasks; return the state of each.
 
     Args:
@@ -84,15 +79,23 @@ def launch_on_ray(
     """
     _check(address, workers, cpus_per_job, memory_per_job)
     folder = root.resolve() / "jobs"
-    tasks = make_tasks(jobs, folder)
+    tasks = local.make_tasks(jobs, folder)
     if any(task.state == "waiting" for task in tasks):
         cpus = math.ceil(workers * cpus_per_job) if workers else len(os.sched_getaffinity(0))
-        with _Signals() as signals, _cluster(address, cpus) as ray:
-            signals.take()  # Ray has put a handler of its own in our place
-            run = _Run(ray, folder, cpus_per_job, memory_per_job, here=address is None)
-            run.wait_for_a_node(JOINING if address else 0.0)
-            run.run(tasks, show, signals)
-    if show:
+        stop = Event()  # set by a signal: Ray's own waiting must not be interrupted
+        caught = functools.partial(local.handle_signals, lambda *_: stop.set())
+        with caught(), _cluster(address, cpus) as ray, caught():  # Ray takes our handler's place
+            remote = ray.remote(run_as_task).options(
+                num_cpus=cpus_per_job,
+                memory=memory_per_job,
+                max_retries=local.TRIES,
+                runtime_env={"env_vars": local.THREADS | ({} if address else local.import_path())},
+            )
+            need = {"CPU": cpus_per_job} | ({"memory": memory_per_job} if memory_per_job else {})
+            at_ray = _RayWorkers(ray, folder, remote, need, stop=stop)
+            at_ray.wait_for_a_node(JOINING if address else 0.0)
+            local.run_tasks(at_ray, tasks, folder, show)
+    elif show:
         show(tasks)
     return tasks
 
@@ -107,54 +110,19 @@ def _check(address: str | None, workers: int | None, cpus: float, memory: int | 
     if memory is not None and memory < 1:
         raise BadInputError("memory_per_job", memory, "a positive number of bytes", "use 10**9")
     if importlib.util.find_spec("ray") is None:
-        remedy = "pip install 'learned-fourier-features[ray]'"
-        raise BadInputError("ray", "nothing", "installed", remedy)
+        raise missing_extra("ray", "ray", "jobs on a cluster")
 
 
-class _Run:
-    """Hands tasks to Ray, a window of them at a time."""
+class _RayWorkers:
+    """Tasks at Ray, a window of them at a time; after a signal the next wait stops them all."""
 
     def __init__(
-        self, ray: Any, folder: Path, cpus: float, memory: int | None, *, here: bool
+        self, ray: Any, folder: Path, remote: Any, need: Mapping[str, float], *, stop: Event
     ) -> None:
-        self.ray, self.folder = ray, folder
-        self.need = {"CPU": cpus} | ({"memory": memory} if memory else {})
-        self.remote = ray.remote(run_as_task).options(
-            num_cpus=cpus,
-            memory=memory,
-            max_retries=TRIES,
-            runtime_env={"env_vars": THREADS | (import_path() if here else {})},
-        )
-        self.flying: dict[Any, Task] = {}
+        self.ray, self.folder, self.remote, self.need, self._stop = ray, folder, remote, need, stop
+        self._flying: dict[Any, local.Task] = {}
         self._slots, self._counted = 0, 0.0
         self._shared = True
-
-    def run(self, tasks: Sequence[Task], show: Show | None, signals: "_Signals") -> None:
-        """Run them all; on a signal cancel those that run, and wait for their checkpoints."""
-        ready = deque(task for task in tasks if task.state == "waiting")
-        later: list[Task] = []
-        shown = 0.0
-        while ready or later or self.flying:
-            if signals.came:
-                self._cancel()
-                raise InterruptedRunError("stopped; run the same command to continue")
-            now = time.monotonic()
-            ready.extend(task for task in later if task.not_before <= now)
-            later = [task for task in later if task.not_before > now]
-            while ready and len(self.flying) < self._window():
-                self._submit(ready.popleft())
-            later.extend(task for task in self._ended() if task.state == "waiting")
-            if show and time.monotonic() - shown >= WAIT:
-                self._look_who_runs()
-                show(tasks)
-                shown = time.monotonic()
-
-    def _window(self) -> int:
-        if time.monotonic() - self._counted > RECOUNT:
-            have = self.ray.cluster_resources()
-            self._slots = int(min(have.get(name, 0) / need for name, need in self.need.items()))
-            self._counted = time.monotonic()
-        return max(FEWEST_AHEAD, AHEAD * self._slots)
 
     def wait_for_a_node(self, seconds: float) -> None:
         """Ray would wait for ever, and silently, for a node that is large enough."""
@@ -167,55 +135,57 @@ class _Run:
                 largest = {k: max((n.get(k, 0) for n in nodes), default=0) for k in self.need}
                 remedy = "ask for less, or add a larger node"
                 raise BadInputError("a job's need", self.need, f"at most {largest}", remedy)
-            time.sleep(WAIT)
+            time.sleep(local.WAIT)
 
-    def _submit(self, task: Task) -> None:
-        folder = self.folder / task.digest
-        task.tries += 1
-        job, trust = json.dumps(to_dict(task.job)), json.dumps(packages_of(task.job))
-        self.flying[self.remote.remote(job, str(folder), trust)] = task
+    @property
+    def busy(self) -> int:
+        return len(self._flying)
 
-    def _ended(self) -> list[Task]:
-        """Wait a moment; return the tasks that came back, whatever became of them."""
-        if not self.flying:
-            time.sleep(WAIT / 2)
+    @property
+    def free(self) -> int:
+        if time.monotonic() - self._counted > RECOUNT:
+            have = self.ray.cluster_resources()
+            self._slots = int(min(have.get(name, 0) / need for name, need in self.need.items()))
+            self._counted = time.monotonic()
+        return max(0, max(FEWEST_AHEAD, AHEAD * self._slots) - self.busy)
+
+    def give(self, task: local.Task, request: str) -> None:
+        self._flying[self.remote.remote(request)] = task
+
+    def wait(self, seconds: float) -> list[tuple[local.Task, int]]:
+        if self._stop.is_set():
+            self._cancel()
+            raise InterruptedRunError(local.STOPPED)
+        if not self._flying:
+            time.sleep(seconds)
             return []
-        references, _ = self.ray.wait([*self.flying], timeout=WAIT / 2)
+        references, _ = self.ray.wait([*self._flying], timeout=seconds)
         # all that are there: one call of wait returns one, and looking is cheap
-        more, _ = self.ray.wait([*self.flying], num_returns=len(self.flying), timeout=0)
-        ended = []
-        for reference in {*references, *more}:
-            task = self.flying.pop(reference)
-            self._collect(task, reference)
-            ended.append(task)
-        return ended
+        more, _ = self.ray.wait([*self._flying], num_returns=self.busy, timeout=0)
+        ended = [(self._flying.pop(one), one) for one in {*references, *more}]
+        for task in self._flying.values():
+            if task.state == "waiting" and (self.folder / task.digest / PROGRESS).exists():
+                task.state = "running"
+        return [(task, self._code(task, reference)) for task, reference in ended]
 
-    def _collect(self, task: Task, reference: Any) -> None:
+    def _code(self, task: local.Task, reference: Any) -> int:
         try:
-            task.code = int(self.ray.get(reference))
+            code = int(self.ray.get(reference))
         except self.ray.exceptions.TaskCancelledError:
-            task.code = int(ExitCode.INTERRUPTED)
+            return ExitCode.INTERRUPTED
         except self.ray.exceptions.RayTaskError as error:  # ours do not raise: lff is missing there
             self._note(task, error)
-            task.code = int(ExitCode.FAILED)
+            return ExitCode.FAILED
         except self.ray.exceptions.RayError as error:  # died, and so did all its retries
             self._note(task, error)
-            task.code = -signal.SIGKILL
-        if task.code == ExitCode.OK and not self._arrived(task):
+            task.tries = local.TRIES
+            return -signal.SIGKILL
+        if code == ExitCode.OK and not self._arrived(task):
             self._note(task, f"the job ended, but {self.folder} is not the same folder everywhere")
-            task.code = int(ExitCode.IO)
-        if task.code == ExitCode.OK:
-            task.state = "done"
-        elif task.code == ExitCode.BUSY:
-            # a dead node's lock may live on for a while, and another launcher may have the job
-            task.state = "waiting"
-            task.not_before = time.monotonic() + min(LONGEST_WAIT, 2.0 ** min(task.tries - 1, 10))
-        elif task.code == ExitCode.INTERRUPTED and task.tries < TRIES:
-            task.state, task.not_before = "waiting", 0.0
-        else:
-            task.state = "failed"
+            return ExitCode.IO
+        return code
 
-    def _arrived(self, task: Task) -> bool:
+    def _arrived(self, task: local.Task) -> bool:
         """Return whether a job's end has arrived here; shared storage may take a moment."""
         folder = self.folder / task.digest
         deadline = time.monotonic() + (ARRIVING if self._shared else 0.0)
@@ -224,51 +194,21 @@ class _Run:
             if time.monotonic() > deadline:
                 self._shared = False
                 return False
-            time.sleep(WAIT)
+            time.sleep(local.WAIT)
         return True
 
-    def _note(self, task: Task, error: object) -> None:
+    def _note(self, task: local.Task, error: object) -> None:
         folder = self.folder / task.digest
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / LOG).open("a") as log:
             print(f"Ray: {error}", file=log)
 
-    def _look_who_runs(self) -> None:
-        """Mark tasks as running whose folder has a note of progress."""
-        for task in self.flying.values():
-            if task.state == "waiting" and (self.folder / task.digest / PROGRESS).exists():
-                task.state = "running"
-
     def _cancel(self) -> None:
         """Interrupt every task, as ctrl-C would: a training run writes a checkpoint and stops."""
-        for reference in self.flying:
+        for reference in self._flying:
             self.ray.cancel(reference, force=False)
-        deadline = time.monotonic() + PATIENCE
-        while self.flying and time.monotonic() < deadline:
-            self._ended()
-
-
-class _Signals:
-    """Records SIGINT and SIGTERM; Ray's own waiting must not be interrupted."""
-
-    def __init__(self) -> None:
-        self.came = False
-
-    def take(self) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._note)
-
-    def _note(self, *_: object) -> None:
-        self.came = True
-
-    def __enter__(self) -> "_Signals":
-        self._old = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
-        self.take()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._old.items():
-            signal.signal(number, handler)
+        if self._flying:
+            self.ray.wait([*self._flying], num_returns=self.busy, timeout=local.PATIENCE)
 
 
 @contextmanager

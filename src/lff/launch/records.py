@@ -8,18 +8,18 @@ same content gives the same bytes.
 import csv
 import functools
 import gzip
-import io
 import json
 import os
 import platform
 import subprocess
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lff.core.errors import CorruptError
 from lff.launch.job import JobRow
+from lff.store import csv_bytes
 
 JOB = "job.json"
 """The job itself."""
@@ -43,11 +43,8 @@ class Record(NamedTuple):
 
 def table_bytes(rows: Iterable[JobRow]) -> bytes:
     """Return a job's rows as CSV, exact to the last bit."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(JobRow._fields)
-    writer.writerows([row.seed, row.step, row.metric, repr(float(row.value))] for row in rows)
-    return text.getvalue().encode()
+    cells = ([row.seed, row.step, row.metric, repr(float(row.value))] for row in rows)
+    return csv_bytes(JobRow._fields, cells)
 
 
 def read_job_table(folder: Path) -> list[JobRow]:
@@ -65,13 +62,13 @@ def pack_record(folder: Path) -> bytes:
 
 def read_record(path: Path) -> Record:
     """Read a record from its file."""
-    lines = _lines(path)
-    return Record(_header(path, next(lines)), _read_rows(lines))
+    header, lines = _unpack(path)
+    return Record(header, _read_rows(lines))
 
 
 def read_header(path: Path) -> dict[str, Any]:
     """Read the config and origin of a record without its rows."""
-    return _header(path, next(_lines(path)))
+    return _unpack(path)[0]
 
 
 @functools.cache
@@ -86,20 +83,12 @@ def origin() -> dict[str, Any]:
     }
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _unpack(path: Path) -> tuple[dict[str, Any], list[str]]:
     try:
-        text = gzip.decompress(path.read_bytes()).decode()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        header, *lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+        return json.loads(header), lines
+    except (OSError, EOFError, zlib.error, ValueError) as error:
         raise CorruptError(f"{path} is not a record of a job ({error}); restore it") from None
-    return iter(text.splitlines())
-
-
-def _header(path: Path, line: str) -> dict[str, Any]:
-    try:
-        header: dict[str, Any] = json.loads(line)
-    except ValueError as error:
-        raise CorruptError(f"{path} is not a record of a job ({error}); restore it") from None
-    return header
 
 
 def _read_rows(lines: Iterable[str]) -> list[JobRow]:

@@ -52,13 +52,18 @@ def run_job(data: Mapping[str, Any], folder: Path, *, trust: Collection[str] = (
     return ExitCode.OK
 
 
-def run_here(job: Job, folder: Path) -> int:
+def run_request(request: str) -> int:
+    """Run what a launcher asks for, ``{"job": …, "folder": …, "trust": […]}``."""
+    data = json.loads(request)
+    return int(run_job(data["job"], Path(data["folder"]), trust=data["trust"]))
+
+
+def run_here(job: Job, folder: Path) -> None:
     """Run a job in this process, as for a notebook or a debugger; its errors are raised."""
     if not (folder / OUTCOME).exists():
         folder.mkdir(parents=True, exist_ok=True)
         with RunLock(folder):
             _run(job, folder)
-    return ExitCode.OK
 
 
 def _run(job: Job, folder: Path) -> None:
@@ -108,10 +113,7 @@ class _Progress:
 
 
 def serve() -> None:
-    """Answer requests of a launcher until it closes the pipe; if it dies, stop with a checkpoint.
-
-    A request is ``{"job": …, "folder": …, "trust": […]}``.
-    """
+    """Answer a launcher's requests until it closes the pipe; if it dies, stop with a checkpoint."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a library's print must not be an answer
     lines: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -125,9 +127,7 @@ def serve() -> None:
     threading.Thread(target=listen, daemon=True).start()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(ExitCode.INTERRUPTED))
     while line := lines.get():
-        request = json.loads(line)
-        code = run_job(request["job"], Path(request["folder"]), trust=request["trust"])
-        print(json.dumps({"code": int(code)}), file=answers)
+        print(run_request(line), file=answers)
 
 
 if __name__ == "__main__":

@@ -1,72 +1,39 @@
-"""The table of addresses and numbers that the native update is given once, when it is made."""
+"""The tensors and numbers that the native update is given once, when it is made."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from lff.core.errors import BadInputError
-from lff.native.parts import Parts
 from lff.native.shape import NetShape, Shape
 
-NUMBERS = (
-    "gamma",
-    "tau",
-    "period",
-    "log_std_min",
-    "target_entropy",
-    "target_noise",
-    "alpha_lr",
-    "alpha_beta1",
-)
-"""In the order of ``Numbers`` in ``sac.cpp``."""
 
-
-class Table:
-    """Addresses and numbers in the order in which ``lff_new`` reads them.
-
-    The tensors are held, so that their memory stays.
-    """
-
-    def __init__(self, parts: Parts, shape: Shape) -> None:
-        """Collect them; every tensor must be float32 (counters int64), contiguous, on the CPU."""
-        self.tensors: list[Tensor | None] = []
-        self.numbers: list[float] = []
-        for role, net in (("actor", shape.actor), ("critic", shape.critic)):
-            self._add_network(parts, role, net)
-        for adam in (parts.actor_adam, parts.critic_adam, parts.alpha_adam):
-            (factors,) = adam.factors.values()
-            self._add(factors)
-            self._add(adam.count, torch.int64)
-        (first,), (second,) = parts.alpha_adam.first.values(), parts.alpha_adam.second.values()
-        norm = parts.norm
-        for tensor in (parts.log_alpha, first, second, parts.share):
-            self._add(tensor)
-        for tensor in (None, None) if norm is None else (norm["shift"], norm["scale"]):
-            self._add(tensor)
-        self.numbers += _settings(parts)
-
-    @property
-    def addresses(self) -> list[int]:
-        """Where the tensors are; 0 for one that is not there."""
-        return [0 if tensor is None else tensor.data_ptr() for tensor in self.tensors]
-
-    def _add(self, tensor: Tensor | None, dtype: torch.dtype = torch.float32) -> None:
-        self.tensors.append(None if tensor is None else checked(tensor, dtype))
-
-    def _add_network(self, parts: Parts, role: str, net: NetShape) -> None:
-        tensors, adam = parts.tensors(role), parts.adam(role)
-        target = parts.target if role == "critic" else {}
+def table(agent: Any, shape: Shape) -> tuple[list[Tensor | None], list[float]]:
+    """Return tensors (None for one that is not there) and numbers in the order of ``lff_new``."""
+    tensors: list[Tensor | None] = []
+    numbers: list[float] = []
+    for role, net in (("actor", shape.actor), ("critic", shape.critic)):
+        named, adam = named_tensors(agent.networks[role]), agent.optimizers[role]
+        target = agent.target if role == "critic" else {}
         for name in parameter_names(net):
+            places = (named, adam.first, adam.second, adam.start, target)
+            tensors += [_checked_if_there(place.get(name)) for place in places]
             rule = adam.rules.get(name)
-            self._add(tensors[name])
-            for place in (adam.first, adam.second, adam.start, target):
-                self._add(place.get(name))
             if rule is None:  # a basis that is not trained
-                self.numbers += [0.0] * 5
+                numbers += [0.0] * 5
             else:
-                self.numbers += [rule.lr, rule.l2, rule.l1, rule.anchor, float(rule.decoupled)]
+                numbers += [rule.lr, rule.l2, rule.l1, rule.anchor, float(rule.decoupled)]
+    for role in ("actor", "critic", "alpha"):
+        adam = agent.optimizers[role]
+        (factors,) = adam.factors.values()
+        tensors += [checked(factors), checked(adam.count, torch.int64)]
+    (first,), (second,) = adam.first.values(), adam.second.values()  # of the temperature
+    norm = {} if agent.norm is None else agent.norm.state()
+    rest = agent.alpha.log_alpha, first, second, agent.state().get("polyak/tau")
+    tensors += map(_checked_if_there, (*rest, norm.get("shift"), norm.get("scale")))
+    return tensors, numbers + _settings(agent)
 
 
 def checked(tensor: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -77,29 +44,36 @@ def checked(tensor: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
     return tensor
 
 
+def _checked_if_there(tensor: Tensor | None) -> Tensor | None:
+    return None if tensor is None else checked(tensor)
+
+
+def named_tensors(network: nn.Module) -> dict[str, Tensor]:
+    """Return parameters and buffers of a network by name."""
+    return {**dict(network.named_parameters()), **dict(network.named_buffers())}
+
+
 def parameter_names(net: NetShape) -> Iterator[str]:
     """Yield the names of a network's tensors in the order of ``Params::each``."""
     if net.front.basis is not None:
         yield net.front.basis
     for number, linear in enumerate(net.linears):
-        yield f"{linear}.weight"
-        yield f"{linear}.bias"
-        if number < len(net.norms):
-            yield f"{net.norms[number]}.weight"
-            yield f"{net.norms[number]}.bias"
+        for layer in (linear, *net.norms[number : number + 1]):
+            yield f"{layer}.weight"
+            yield f"{layer}.bias"
 
 
-def _settings(parts: Parts) -> list[float]:
-    config: Any = parts.config
-    alpha, target = config.alpha, config.target
+def _settings(agent: Any) -> list[float]:
+    """Return the settings in the order of ``Numbers`` in ``sac.cpp``."""
+    config, alpha, target = agent.config, agent.config.alpha, agent.config.target
     values = {
         "gamma": config.gamma,
         "tau": getattr(target, "tau", 0.0),
-        "period": float(getattr(target, "period", 1)),
+        "period": getattr(target, "period", 1),
         "log_std_min": config.log_std_min,
-        "target_entropy": parts.target_entropy,
+        "target_entropy": agent.alpha.target_entropy,
         "target_noise": config.target_noise,
         "alpha_lr": getattr(alpha, "lr", 0.0),
         "alpha_beta1": getattr(alpha, "beta1", 0.9),
     }
-    return [float(values[name]) for name in NUMBERS]
+    return [float(value) for value in values.values()]

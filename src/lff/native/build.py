@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -52,18 +51,24 @@ class Origin:
     """What a library was made by; two that are equal give the same bits."""
 
     key: str
+    """A digest of all that decides the bits: sources, sizes, flags, compiler, processor."""
     target: Target
     compiler: str
-
-    def to_json(self) -> dict[str, str]:
-        """Return the form that a run directory records, for comparison alone."""
-        return {"key": self.key, "target": self.target, "compiler": self.compiler}
 
 
 def find_compiler() -> str | None:
     """Return the path of the C++ compiler (``$CXX``, else g++), None if there is none."""
     default = "clang++" if sys.platform == "darwin" else "g++"
     return shutil.which(os.environ.get("CXX") or default)
+
+
+def need_compiler(wanted: str = "native") -> str:
+    """Return the path of the C++ compiler, or refuse to compile."""
+    compiler = find_compiler()
+    if compiler is None:
+        remedy = "install g++, or use --compile off"
+        raise BadInputError("compile", wanted, "possible here: no C++ compiler found", remedy)
+    return compiler
 
 
 def machine_flags(target: Target) -> tuple[str, ...]:
@@ -98,12 +103,7 @@ def sources() -> dict[str, str]:
 
 def origin_of(header: str, target: Target = "native", main: Main = "sac.cpp") -> Origin:
     """Return what a library for these sizes would be made by, without building it."""
-    compiler = find_compiler()
-    if compiler is None:
-        raise BadInputError(
-            "compile", "native", "possible here: no C++ compiler found", "install g++"
-        )
-    version, identity = compiler_identity(compiler, target)
+    version, identity = compiler_identity(need_compiler(), target)
     digest = hashlib.sha256()
     flags = " ".join((*FLAGS, *machine_flags(target)))
     for text in (flags, identity, main, header, *(f"{n}\0{code}" for n, code in sources().items())):
@@ -111,21 +111,28 @@ def origin_of(header: str, target: Target = "native", main: Main = "sac.cpp") ->
     return Origin(key=digest.hexdigest()[:32], target=target, compiler=version)
 
 
-def cache_dir() -> Path:
-    """Return where libraries are kept."""
+def cache_dir(kind: str = "native") -> Path:
+    """Return where libraries, or another kind of compiled code, are kept."""
     home = os.environ.get("XDG_CACHE_HOME")
-    return (Path(home) if home else Path.home() / ".cache") / "lff" / "native"
+    return (Path(home) if home else Path.home() / ".cache") / "lff" / kind
+
+
+def make_cache_dir(kind: str = "native") -> Path:
+    """Return the folder, made if need be, for the user alone."""
+    folder = cache_dir(kind)
+    for place in (folder.parent, folder):  # one by one: parents would be made by the umask
+        place.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
 
 
 def checked_cache_dir() -> Path:
-    """Return the folder, made if need be, or raise if others can write to it."""
-    folder = cache_dir()
-    for place in (folder.parent, folder):  # one by one: parents would be made by the umask
-        try:
-            place.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            remedy = "set XDG_CACHE_HOME to a folder of your own"
-            raise BadInputError("the build cache", str(place), "writable", remedy) from error
+    """Return the folder of libraries, made if need be, or raise if others can write to it."""
+    try:
+        folder = make_cache_dir()
+    except OSError as error:
+        remedy = "set XDG_CACHE_HOME to a folder of your own"
+        raise BadInputError("the build cache", str(cache_dir()), "writable", remedy) from error
+    for place in (folder.parent, folder):
         _check_own(place)
     return folder
 
@@ -156,7 +163,7 @@ def compile_to(library: Path, files: Mapping[str, str], target: Target, main: Ma
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
         made = folder / "made.so"
-        command = [find_compiler() or "g++", *FLAGS, *machine_flags(target), "-o", str(made)]
+        command = [need_compiler(), *FLAGS, *machine_flags(target), "-o", str(made)]
         command.append(str(folder / main))
         try:
             done = subprocess.run(
@@ -182,7 +189,6 @@ def load(
     try:
         return ctypes.CDLL(str(library)), origin
     except OSError:
-        with suppress(FileNotFoundError):
-            library.unlink()
+        library.unlink(missing_ok=True)
     library, origin = build(header, target, main)
     return ctypes.CDLL(str(library)), origin

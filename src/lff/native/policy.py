@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lff.algos.ppo import PPO
 from lff.core.errors import BadInputError
-from lff.native.binding import checked, parameter_names
+from lff.native.binding import checked, named_tensors, parameter_names
 from lff.native.build import Target, load
 from lff.native.shape import UnsupportedError, describe_policy
 
@@ -42,7 +42,7 @@ class NativePolicy:
         network, outputs = agent.networks["actor"], agent.spaces.action
         shape, header = describe_policy(network, outputs)
         self._library, self.origin = load(header, target, "policy.cpp")
-        named = {**dict(network.named_parameters()), **dict(network.named_buffers())}
+        named = named_tensors(network)
         self._tensors = [checked(named[name]) for name in parameter_names(shape)]
         self._sizes = shape.inputs, outputs
         self._agent, self._log_std = agent, checked(agent.log_std).numpy()

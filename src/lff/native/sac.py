@@ -4,6 +4,7 @@ Single steps agree with :meth:`lff.algos.SAC.update` to rounding; tests hold the
 """
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,19 @@ import torch
 from jaxtyping import Float32, Int64
 from torch import Tensor
 
-from lff.algos.sac import SACConfig
+from lff.algos.sac import SAC, SACConfig
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError
 from lff.data import Batch
-from lff.native.binding import Table, checked
+from lff.native.binding import checked, table
 from lff.native.build import Target, load
-from lff.native.parts import not_covered, parts_of, why_not
 from lff.native.shape import UnsupportedError, describe, network_gap
 
 CRITIC_METRICS = ("critic_loss", "alpha", "q_mean", "q_max", "target_q_mean")
 ACTOR_METRICS = ("actor_loss", "entropy")
 METRICS = tuple(f"train/{name}" for name in (*CRITIC_METRICS, *ACTOR_METRICS))
 """In the order of ``Metric`` in ``sac.cpp``."""
+BETA1 = 0.9
 
 
 class _Replay(ctypes.Structure):
@@ -42,11 +43,11 @@ def supports(agent: Any, *, widest: int | None = None) -> str | None:
 
     ``widest``: hidden layers wider than this count as not covered.
     """
-    reason = why_not(agent)
+    reason = _why_not(agent)
     if reason is not None:
         return reason
     try:
-        shape = describe(parts_of(agent))
+        shape = describe(agent)
     except UnsupportedError as error:
         return str(error)
     if widest is not None and max(*shape.actor.hidden, *shape.critic.hidden) > widest:
@@ -59,7 +60,27 @@ def config_gap(algo: Any, widest: int) -> str | None:
     if type(algo) is not SACConfig:
         return f"an algorithm other than SAC: {algo.tag}"
     reasons = (network_gap(net, widest) for net in (algo.actor, algo.critic))
-    return not_covered(algo.regularizers) or next(filter(None, reasons), None)
+    return _not_covered(algo.regularizers) or next(filter(None, reasons), None)
+
+
+def _why_not(agent: Any) -> str | None:
+    """Return what keeps an agent from the native update by its settings; None if nothing does."""
+    if type(agent) is not SAC:
+        return f"an agent of type {type(agent).__name__}"
+    if any(value.device.type != "cpu" for value in agent.state().values()):
+        return "a device other than the CPU"
+    adams = (agent.optimizers["actor"], agent.optimizers["critic"])
+    if any(rule.beta1 != BETA1 for adam in adams for rule in adam.rules.values()):
+        return f"a beta1 other than {BETA1:g}"
+    return _not_covered(agent.config.regularizers)
+
+
+def _not_covered(regularizers: Sequence[Any]) -> str | None:
+    """Return the first regularizer that the native update leaves out."""
+    for regularizer in regularizers:
+        if regularizer.penalizes or type(regularizer).__name__ in ("Dropout", "SpectralNorm"):
+            return f"the regularizer {type(regularizer).__name__}"
+    return None
 
 
 def paying_threads(agent: Any, threads: int) -> int:
@@ -86,12 +107,10 @@ class NativeSAC:
         if reason is not None:
             remedy = "use --compile graph"
             raise BadInputError("the agent", reason, "covered by the native update", remedy)
-        parts = parts_of(agent)
-        self.shape = describe(parts, threads=check_size("threads", threads))
+        self.shape = describe(agent, threads=check_size("threads", threads))
         self._library, self.origin = load(self.shape.header(), target)
-        self._agent = agent
-        self._table = Table(parts, self.shape)
-        self._handle = self._make(self._table)
+        self._tensors, numbers = table(agent, self.shape)  # held, so that their memory stays
+        self._handle = self._make(numbers)
         batch, actions = self.shape.batch, self.shape.actions
         self._pair = torch.empty(2, batch, actions)
         self._own_noise = (self._pair[0], self._pair[1], torch.empty(batch))
@@ -105,18 +124,19 @@ class NativeSAC:
         self._noise = _Noise()
         self._bound_noise: tuple[Tensor, ...] | None = None
 
-    def _make(self, table: Table) -> ctypes.c_void_p:
-        library = self._library
+    def _make(self, settings: list[float]) -> ctypes.c_void_p:
+        library, tensors = self._library, self._tensors
         counts = (ctypes.c_int * 2)()
         library.lff_expects(counts)
-        if list(counts) != [len(table.tensors), len(table.numbers)]:
+        if list(counts) != [len(tensors), len(settings)]:
             raise RuntimeError(f"the library expects {list(counts)} pointers and numbers")
         library.lff_new.restype = ctypes.c_void_p
         library.lff_free.argtypes = [ctypes.c_void_p]
         library.lff_update.argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_int, ctypes.c_void_p]
         library.lff_act.argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_int]
-        addresses = (ctypes.c_void_p * len(table.tensors))(*table.addresses)
-        numbers = (ctypes.c_double * len(table.numbers))(*table.numbers)
+        where = (0 if tensor is None else tensor.data_ptr() for tensor in tensors)
+        addresses = (ctypes.c_void_p * len(tensors))(*where)
+        numbers = (ctypes.c_double * len(settings))(*settings)
         handle = library.lff_new(addresses, numbers)
         if not handle:
             raise MemoryError("there is no memory for the native update")
@@ -165,15 +185,9 @@ class NativeSAC:
                 _check_like("noise", part, own)
             place.action, place.next_action, place.target = (part.data_ptr() for part in noise[:3])
             self._bound_noise = noise
-        failed = self._library.lff_update(
-            self._handle,
-            ctypes.addressof(self._replay),
-            index.data_ptr(),
-            ctypes.addressof(place),
-            actor,
-            self._metrics_at,
-        )
-        if failed:
+        replay, rows = ctypes.addressof(self._replay), index.data_ptr()
+        drawn, out = ctypes.addressof(place), self._metrics_at
+        if self._library.lff_update(self._handle, replay, rows, drawn, actor, out):
             raise BadInputError("index", "a row", f"below {self._replay.rows}", "draw it anew")
         names = METRICS if actor else METRICS[: len(CRITIC_METRICS)]
         return dict(zip(names, self._metrics.tolist(), strict=False))
@@ -220,8 +234,3 @@ class NativeSAC:
         data = rows.ctypes.data, where, out.ctypes.data
         self._library.lff_act(self._handle, *data, len(rows))
         return out
-
-    @property
-    def key(self) -> str:
-        """A digest of all that decides the bits: sources, sizes, flags, compiler, processor."""
-        return self.origin.key

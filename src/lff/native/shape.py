@@ -6,11 +6,11 @@ of one architecture and batch size.
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import torch
 from torch import nn
 
-from lff.native.parts import Parts
 from lff.nn.ensemble import Ensemble, StackedLayerNorm, StackedLinear
 from lff.nn.fourier import BasisLayer, LearnedFourierFeatures
 from lff.nn.fronts import (
@@ -143,30 +143,35 @@ def network_gap(config: NetConfig, widest: int) -> str | None:
     return f"layers wider than {widest}" if max(shape.hidden) > widest else None
 
 
-def describe(parts: Parts, *, threads: int = 1) -> Shape:
-    """Return the shape of an agent, or raise :class:`UnsupportedError`."""
-    critic = parts.critic
+def describe(agent: Any, *, threads: int = 1) -> Shape:
+    """Return the shape of a SAC agent, or raise :class:`UnsupportedError`."""
+    actor, critic = agent.networks["actor"], agent.networks["critic"]
+    actions = agent.spaces.action
     if not isinstance(critic, Ensemble) or not isinstance(critic.stacked, Network):
         raise UnsupportedError("critics that are not a plain stack of networks")
-    if not isinstance(parts.actor, Network):
-        raise UnsupportedError(f"an actor of type {type(parts.actor).__name__}")
-    size = parts.actions
-    actor = _network(parts.actor, "", 2 * size, plain=parts.is_plain("actor"))
-    stacked = _network(critic.stacked, "stacked.", 1, plain=parts.is_plain("critic"))
-    if actor.tangents or stacked.tangents:
-        raise UnsupportedError("an update through layers of type Tanh")
-    return Shape(
-        observations=parts.observations,
-        actions=size,
-        batch=parts.batch,
+    if not isinstance(actor, Network):
+        raise UnsupportedError(f"an actor of type {type(actor).__name__}")
+    shape = Shape(
+        observations=agent.spaces.obs_dim,
+        actions=actions,
+        batch=agent.config.batch_size,
         members=critic.size,
         threads=threads,
-        normalises=parts.norm is not None,
-        has_target=parts.share is not None,
-        learns_alpha=parts.alpha_lr is not None,
-        actor=actor,
-        critic=stacked,
+        normalises=agent.norm is not None,
+        has_target="polyak/tau" in agent.state(),
+        learns_alpha=hasattr(agent.config.alpha, "lr"),
+        actor=_network(actor, "", 2 * actions, plain=_is_plain(agent, "actor")),
+        critic=_network(critic.stacked, "stacked.", 1, plain=_is_plain(agent, "critic")),
     )
+    if shape.actor.tangents or shape.critic.tangents:
+        raise UnsupportedError("an update through layers of type Tanh")
+    return shape
+
+
+def _is_plain(agent: Any, role: str) -> bool:
+    """Return whether every parameter of a network moves by Adam alone."""
+    rules = agent.optimizers[role].rules.values()
+    return not any(rule.l2 or rule.l1 or rule.anchor for rule in rules)
 
 
 def _network(net: Network, prefix: str, outputs: int, *, plain: bool) -> NetShape:

@@ -23,15 +23,7 @@ from lff.nn.fronts import (
 )
 from lff.nn.matched import MatchedMLP, count, match_width
 from lff.nn.net import LFF, MLP, NetConfig, Network, num_parameters
-from lff.nn.parts import (
-    FRONTS,
-    PIXEL_FRONTS,
-    TRUNKS,
-    AnyFront,
-    Front,
-    PixelFront,
-    Trunk,
-)
+from lff.nn.parts import FRONTS, PIXEL_FRONTS, TRUNKS, AnyFront, Front, PixelFront, Trunk
 from lff.nn.pixels import (
     AUTHORS_UNMATCHED_FRONT,
     Conv1x1,

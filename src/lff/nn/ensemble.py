@@ -9,7 +9,7 @@ SAC runs on a CPU (``benchmarks/layer.py``).  Other modules are batched by ``tor
 import copy
 import functools
 from collections.abc import Iterator, Sequence
-from typing import cast
+from typing import TypeVar, cast
 
 import torch
 import torch.nn.functional as F
@@ -24,20 +24,11 @@ from lff.nn.fronts import ConstantFeatures
 from lff.nn.net import LFF, MLP, NetConfig, Network
 from lff.nn.trunks import Sine, SineCosine, SkipBody
 
+Value = TypeVar("Value", bound=Tensor)
 # Containers whose forward works on any leading axes as soon as their leaves do.
 CONTAINERS = (nn.Sequential, nn.ModuleList, Network, LFF, MLP, SkipBody)
-NONLINEARITIES = (
-    nn.ReLU,
-    nn.Tanh,
-    nn.ELU,
-    nn.GELU,
-    nn.LeakyReLU,
-    nn.Sigmoid,
-    nn.SiLU,
-    nn.Softplus,
-    Sine,
-    SineCosine,
-)
+_OF_TORCH = (nn.ReLU, nn.Tanh, nn.ELU, nn.GELU, nn.LeakyReLU, nn.Sigmoid, nn.SiLU, nn.Softplus)
+NONLINEARITIES = (*_OF_TORCH, Sine, SineCosine)
 # Leaves without weights that work entry by entry, or on the last axis alone.
 ELEMENTWISE = (*NONLINEARITIES, nn.Identity, nn.Dropout, ConstantFeatures)
 
@@ -77,9 +68,8 @@ class Ensemble(nn.Module):
         return cls([config.build(in_features, out_features, generator=generator) for _ in members])
 
     def forward(self, *xs: Tensor) -> Float[Tensor, "member *batch_and_out"]:
-        """Return every member's output on the same input."""
         if isinstance(self.stacked, StackedByVmap):
-            return self.stacked.forward_shared(*xs)
+            return self.stacked.forward(*xs, axis=None)
         x = xs[0] if len(xs) == 1 else torch.cat(xs, dim=-1)
         flat = x.reshape(-1, x.shape[-1])
         output: Tensor = self.stacked(flat.expand(self.size, *flat.shape))
@@ -92,7 +82,6 @@ class Ensemble(nn.Module):
         return unstack(self.stacked, index)
 
     def extra_repr(self) -> str:
-        """Show how many there are."""
         return f"members={self.size}"
 
 
@@ -106,13 +95,11 @@ class StackedLinear(nn.Module):
     def __init__(self, layers: Sequence[nn.Linear]) -> None:
         super().__init__()
         self.weight = _stacked([layer.weight.mT for layer in layers], like=layers[0].weight)
-        bias = layers[0].bias
-        self.bias = (
-            None if bias is None else _stacked([layer.bias[None] for layer in layers], like=bias)
-        )
+        self.bias = None
+        if layers[0].bias is not None:
+            self.bias = _stacked([layer.bias[None] for layer in layers], like=layers[0].bias)
 
     def forward(self, x: Float[Tensor, "member batch in"]) -> Float[Tensor, "member batch out"]:
-        """Return xW + b, member by member."""
         if self.bias is None:
             return torch.bmm(x, self.weight)
         if torch.compiler.is_compiling():  # an addition that becomes part of what follows
@@ -128,18 +115,16 @@ class StackedLinear(nn.Module):
         return torch.bmm(waves, by_waves) + (rest if self.bias is None else rest + self.bias)
 
     def extra_repr(self) -> str:
-        """Show the sizes in the order of ``nn.Linear``."""
         members, width, out = self.weight.shape
         return f"members={members}, in_features={width}, out_features={out}"
 
     def member(self, index: int) -> nn.Linear:
-        """Return one member as an ``nn.Linear``."""
         _, width, out = self.weight.shape
         with torch.device("meta"):
             layer = nn.Linear(width, out, bias=self.bias is not None, dtype=self.weight.dtype)
-        layer.weight = _one(self.weight[index].mT, like=self.weight)
+        layer.weight = _like(self.weight, self.weight[index].mT)
         if self.bias is not None:
-            layer.bias = _one(self.bias[index, 0], like=self.bias)
+            layer.bias = _like(self.bias, self.bias[index, 0])
         return layer
 
 
@@ -156,15 +141,13 @@ class StackedLayerNorm(nn.Module):
     def forward(
         self, x: Float[Tensor, "member batch width"]
     ) -> Float[Tensor, "member batch width"]:
-        """Normalise the last axis, then scale and shift."""
         normal = F.layer_norm(x, (self.width,), eps=self.eps)
         return torch.addcmul(self.bias, normal, self.weight)
 
     def member(self, index: int) -> nn.LayerNorm:
-        """Return one member as an ``nn.LayerNorm``."""
         layer = nn.LayerNorm(self.width, eps=self.eps)
-        layer.weight = _one(self.weight[index, 0], like=self.weight)
-        layer.bias = _one(self.bias[index, 0], like=self.bias)
+        layer.weight = _like(self.weight, self.weight[index, 0])
+        layer.bias = _like(self.bias, self.bias[index, 0])
         return layer
 
 
@@ -176,11 +159,11 @@ class StackedByVmap(nn.Module):
         states = [dict((*m.named_parameters(), *m.named_buffers())) for m in modules]
         self._names = {name: name.replace(".", "__") for name in states[0]}
         for name, mangled in self._names.items():
-            parts, first = [state[name] for state in states], states[0][name]
-            if isinstance(first, nn.Parameter):
-                self.register_parameter(mangled, _stacked(parts, like=first))
+            stacked = _stacked([state[name] for state in states], like=states[0][name])
+            if isinstance(stacked, nn.Parameter):
+                self.register_parameter(mangled, stacked)
             else:
-                self.register_buffer(mangled, torch.stack(parts))
+                self.register_buffer(mangled, stacked)
         # in a partial, where neither torch nor the audit finds its meaningless weights
         self._call = functools.partial(functional_call, copy.deepcopy(modules[0]).to("meta"))
 
@@ -191,15 +174,8 @@ class StackedByVmap(nn.Module):
     def _state(self) -> dict[str, Tensor]:
         return {name: getattr(self, mangled) for name, mangled in self._names.items()}
 
-    def forward(self, x: Float[Tensor, "member batch in"]) -> Float[Tensor, "member batch out"]:
-        """Apply each member to its slice of the input."""
-        return self._run(x, axis=0)
-
-    def forward_shared(self, *xs: Tensor) -> Float[Tensor, "member ..."]:
-        """Apply every member to the same inputs, as many and as shaped as its forward takes."""
-        return self._run(*xs, axis=None)
-
-    def _run(self, *xs: Tensor, axis: int | None) -> Tensor:
+    def forward(self, *xs: Tensor, axis: int | None = 0) -> Float[Tensor, "member ..."]:
+        """Apply each member to its slice of the inputs along an axis, or to the whole if None."""
         self._template.train(self.training)
         run = vmap(
             lambda state, *xs: self._call(state, xs),
@@ -293,7 +269,7 @@ def unstack(module: nn.Module, index: int) -> nn.Module:
     if isinstance(module, BasisLayer):
         for name, value in module.state_dict().items():
             part = value[index] if name == "B" else value[index, 0]
-            _replace(one, name, part.clone())
+            setattr(one, name, _like(getattr(module, name), part))
     memo: dict[int, nn.Module] = {}
     for name, child in module._modules.items():
         if child is not None:
@@ -306,23 +282,19 @@ def _stack_basis(layers: Sequence[nn.Module]) -> nn.Module:
     """Stack B to (member, rows, in); anything else (a bias) gets an axis of one for the batch."""
     whole = copy.deepcopy(layers[0])
     for name in layers[0].state_dict():
-        parts = [layer.state_dict()[name] for layer in layers]
-        _replace(whole, name, torch.stack([p if name == "B" else p[None] for p in parts]))
+        parts = [getattr(layer, name) for layer in layers]
+        stacked = _stacked([p if name == "B" else p[None] for p in parts], like=parts[0])
+        setattr(whole, name, stacked)
     return whole
 
 
-def _replace(module: nn.Module, name: str, value: Tensor) -> None:
-    """Set a parameter or buffer to a tensor of another shape, keeping which of the two it is."""
-    old = getattr(module, name)
-    is_parameter = isinstance(old, nn.Parameter)
-    new = nn.Parameter(value, requires_grad=old.requires_grad) if is_parameter else value
-    setattr(module, name, new)
+def _stacked(parts: Sequence[Tensor], *, like: Value) -> Value:
+    return _like(like, torch.stack([part.detach() for part in parts]).contiguous())
 
 
-def _stacked(parts: Sequence[Tensor], *, like: Tensor) -> nn.Parameter:
-    stacked = torch.stack([part.detach() for part in parts]).contiguous()
-    return nn.Parameter(stacked, requires_grad=like.requires_grad)
-
-
-def _one(part: Tensor, *, like: Tensor) -> nn.Parameter:
-    return nn.Parameter(part.detach().clone(), requires_grad=like.requires_grad)
+def _like(old: Value, new: Tensor) -> Value:
+    """Return a copy of a tensor: a parameter, trained or not, if the old one is; else a buffer."""
+    copied = new.detach().clone()
+    if isinstance(old, nn.Parameter):
+        copied = nn.Parameter(copied, requires_grad=old.requires_grad)
+    return cast(Value, copied)

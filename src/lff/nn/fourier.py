@@ -16,9 +16,9 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lff.core.checks import EvenSize, Scale, Size, check_size
+from lff.core.checks import Config, EvenSize, Scale, Size, check_size
 from lff.core.errors import BadInputError, BadTypeError
-from lff.nn.parts import Front, PixelFront
+from lff.nn.parts import Front, PixelFront, Rng
 
 TWO_PI = 2 * math.pi
 
@@ -80,7 +80,7 @@ class BasisLayer(nn.Module):
         waves_per_row: int = 2,
         trainable: bool = True,
         concat_input: bool = True,
-        generator: torch.Generator | None = None,
+        generator: Rng = None,
     ) -> None:
         """Set the sizes and draw B: a parameter if trained, else a buffer, out of any optimizer."""
         self.in_features = check_size("in_features", in_features)
@@ -94,7 +94,19 @@ class BasisLayer(nn.Module):
         else:
             self.register_buffer("B", B)
 
-    def draw(self, generator: torch.Generator | None = None) -> Tensor:
+    def register_gaussian(self, config: "FourierFields", in_features: int, generator: Rng) -> None:
+        """Draw B of a config's size, law and use."""
+        self.sigma = config.sigma
+        self.register_basis(
+            in_features,
+            config.fourier_dim // 2,
+            spread=config.sigma,
+            trainable=config.trainable,
+            concat_input=config.concat_input,
+            generator=generator,
+        )
+
+    def draw(self, generator: Rng = None) -> Tensor:
         """Return a fresh B of one member from the initial law."""
         return self.initial_spread * torch.randn(self.rows, self.in_features, generator=generator)
 
@@ -111,14 +123,13 @@ class BasisLayer(nn.Module):
         """Return sin(2πBx) ‖ cos(2πBx) ‖ x."""
         return sin_cos(self.phase(x), x if self.concat_input else None)
 
-    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+    def reset_parameters(self, generator: Rng = None) -> None:
         """Draw B anew from its initial law, in place; every member separately."""
         with torch.no_grad():
             for member in self.B.unbind() if self.B.ndim == 3 else (self.B,):
                 member.copy_(self.draw(generator))
 
     def extra_repr(self) -> str:
-        """Show the science."""
         values = {"in": getattr(self, "in_channels", self.in_features), "F": self.fourier_dim}
         values |= {name: getattr(self, name) for name in self.shown}
         return ", ".join(
@@ -154,7 +165,7 @@ class LearnedFourierFeatures(BasisLayer):
         sigma: float,
         trainable: bool = True,
         concat_input: bool = True,
-        generator: torch.Generator | None = None,
+        generator: Rng = None,
     ) -> None:
         """Draw B of shape ``(fourier_dim // 2, in_features)``.
 
@@ -170,15 +181,7 @@ class LearnedFourierFeatures(BasisLayer):
         config = Fourier(
             fourier_dim=fourier_dim, sigma=sigma, trainable=trainable, concat_input=concat_input
         )
-        self.sigma = config.sigma
-        self.register_basis(
-            in_features,
-            config.fourier_dim // 2,
-            spread=config.sigma,
-            trainable=config.trainable,
-            concat_input=config.concat_input,
-            generator=generator,
-        )
+        self.register_gaussian(config, in_features, generator)
 
 
 class LearnedFourierFeatures2d(BasisLayer):
@@ -207,7 +210,7 @@ class LearnedFourierFeatures2d(BasisLayer):
         concat_input: bool = True,
         per_frame: bool = False,
         frame_channels: int = 3,
-        generator: torch.Generator | None = None,
+        generator: Rng = None,
     ) -> None:
         super().__init__()
         config = Fourier2d(
@@ -219,20 +222,13 @@ class LearnedFourierFeatures2d(BasisLayer):
             frame_channels=frame_channels,
         )
         self.in_channels = check_size("in_channels", in_channels)
-        self.sigma, self.per_frame = config.sigma, config.per_frame
+        self.per_frame = config.per_frame
         width = config.frame_channels if per_frame else self.in_channels
         self.frames, rest = divmod(self.in_channels, width)
         if rest:
             constraint = f"a multiple of frame_channels={frame_channels} when per_frame=True"
             raise BadInputError("in_channels", in_channels, constraint, "set frame_channels")
-        self.register_basis(
-            width,
-            config.fourier_dim // 2,
-            spread=config.sigma,
-            trainable=config.trainable,
-            concat_input=config.concat_input,
-            generator=generator,
-        )
+        self.register_gaussian(config, width, generator)
         self.wave_features = self.frames * self.fourier_dim
         self.out_channels = self.wave_features + self.in_channels * self.concat_input
         self.out_features = self.out_channels
@@ -251,7 +247,6 @@ class LearnedFourierFeatures2d(BasisLayer):
     def forward(
         self, x: Float[Tensor, "*batch channels height width"]
     ) -> Float[Tensor, "*batch {self.out_channels} height width"]:
-        """Return sin(2πBx) ‖ cos(2πBx) ‖ x along the channels."""
         return sin_cos(self.phase(x), x if self.concat_input else None, dim=-3)
 
 
@@ -267,46 +262,35 @@ def _convolve(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fourier(Front):
-    """Front of :class:`LearnedFourierFeatures`."""
+class FourierFields(Config):
+    """Fields that the fronts of vectors and of pixels share."""
 
-    tag: ClassVar[str] = "fourier"
     fourier_dim: EvenSize
-    """Number of Fourier features F (paper: 1024, Cheetah 64)."""
+    """Number of Fourier features F (paper: 1024, Cheetah 64; per pixel 64, Hopper 128)."""
     sigma: Scale
-    """Standard deviation of B at the start (paper: 0.001, Cheetah 0.003)."""
+    """Standard deviation of B at the start (paper: 0.001, Cheetah 0.003; pixels 0.1 or 0.01)."""
     trainable: bool = True
     """Train B; False is the ablation of Fig. 10."""
     concat_input: bool = True
-    """Append x; False is the ablation of Fig. 10."""
+    """Append x, or the pixel, itself; False is the ablation of Fig. 10."""
 
-    def build(
-        self, in_features: int, *, generator: torch.Generator | None = None
-    ) -> LearnedFourierFeatures:
-        """Return the layer for inputs of this width."""
+
+@dataclass(frozen=True, kw_only=True)
+class Fourier(FourierFields, Front):
+    """Front of :class:`LearnedFourierFeatures`."""
+
+    def build(self, in_features: int, *, generator: Rng = None) -> LearnedFourierFeatures:
         return LearnedFourierFeatures(in_features, **vars(self), generator=generator)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fourier2d(PixelFront):
+class Fourier2d(FourierFields, PixelFront):
     """Pixel front of :class:`LearnedFourierFeatures2d`."""
 
-    tag: ClassVar[str] = "fourier-2d"
-    fourier_dim: EvenSize
-    """Number of Fourier features F per pixel (paper: 64, Hopper 128)."""
-    sigma: Scale
-    """Standard deviation of B at the start (paper: 0.1 or 0.01)."""
-    trainable: bool = True
-    """Train B."""
-    concat_input: bool = True
-    """Append the pixel itself."""
     per_frame: bool = False
     """One B for each RGB frame (the paper's text) instead of all channels (the authors' code)."""
     frame_channels: Size = 3
     """Channels of a frame: 3 for RGB, 1 for grey; used by ``per_frame`` alone."""
 
-    def build(
-        self, in_channels: int, *, generator: torch.Generator | None = None
-    ) -> LearnedFourierFeatures2d:
-        """Return the layer for images of this many channels."""
+    def build(self, in_channels: int, *, generator: Rng = None) -> LearnedFourierFeatures2d:
         return LearnedFourierFeatures2d(in_channels, **vars(self), generator=generator)

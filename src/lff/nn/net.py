@@ -26,7 +26,7 @@ from lff.core.checks import Config, check_size, validate
 from lff.core.errors import BadInputError
 from lff.nn.fourier import Fourier, LearnedFourierFeatures, check_input
 from lff.nn.fronts import Identity
-from lff.nn.parts import AnyFront, AnyTrunk
+from lff.nn.parts import AnyFront, AnyTrunk, Rng
 from lff.nn.trunks import Activation, MLPTrunk
 
 
@@ -73,9 +73,7 @@ class NetConfig(Config):
             raise BadInputError("trunk", trunk, "a trunk with hidden widths", remedy)
         return widths
 
-    def build(
-        self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
-    ) -> "Network":
+    def build(self, in_features: int, out_features: int, *, generator: Rng = None) -> "Network":
         """Return the network; the same generator state gives the same weights."""
         return Network(self, in_features, out_features, generator=generator)
 
@@ -84,12 +82,7 @@ class Network(nn.Module):
     """Front, then trunk.  Several inputs, as in ``q(obs, action)``, are joined on the last axis."""
 
     def __init__(
-        self,
-        config: NetConfig,
-        in_features: int,
-        out_features: int,
-        *,
-        generator: torch.Generator | None = None,
+        self, config: NetConfig, in_features: int, out_features: int, *, generator: Rng = None
     ) -> None:
         super().__init__()
         self.config = config
@@ -103,7 +96,6 @@ class Network(nn.Module):
     def forward(
         self, *xs: Float[Tensor, "*batch _"]
     ) -> Float[Tensor, "*batch {self.out_features}"]:
-        """Return trunk(front(x))."""
         if not xs:
             raise BadInputError("the number of inputs", 0, "1 or more", "pass net(x)")
         x = xs[0] if len(xs) == 1 else torch.cat(xs, dim=-1)
@@ -114,7 +106,6 @@ class Network(nn.Module):
         return output
 
     def extra_repr(self) -> str:
-        """Show the sizes that a comparison must keep equal."""
         return (
             f"in={self.in_features}, out={self.out_features}, parameters={num_parameters(self):,}"
         )
@@ -140,7 +131,7 @@ class LFF(Network):
         trainable: bool = True,
         concat_input: bool = True,
         activation: Activation = "relu",
-        generator: torch.Generator | None = None,
+        generator: Rng = None,
     ) -> None:
         """Fourier features, then ``n_hidden`` layers of ``hidden_dim``, then the output layer.
 
@@ -160,20 +151,9 @@ class MLP(Network):
 
     >>> from lff import match_width
     >>> lff_network = LFF(30, 1, n_hidden=2, hidden_dim=1024, sigma=0.001, fourier_dim=1024)
-    >>> MLP(30, 1, n_hidden=3, hidden_dim=1024, first_dim=match_width(lff_network))
-    MLP(
-      in=30, out=1, parameters=2,146,739
-      (front): Identity()
-      (trunk): Sequential(
-        (0): Linear(in_features=30, out_features=1038, bias=True)
-        (1): ReLU()
-        (2): Linear(in_features=1038, out_features=1024, bias=True)
-        (3): ReLU()
-        (4): Linear(in_features=1024, out_features=1024, bias=True)
-        (5): ReLU()
-        (6): Linear(in_features=1024, out_features=1, bias=True)
-      )
-    )
+    >>> mlp = MLP(30, 1, n_hidden=3, hidden_dim=1024, first_dim=match_width(lff_network))
+    >>> mlp.trunk[0], num_parameters(mlp)
+    (Linear(in_features=30, out_features=1038, bias=True), 2146739)
     """
 
     def __init__(
@@ -185,7 +165,7 @@ class MLP(Network):
         hidden_dim: int = 256,
         first_dim: int | None = None,
         activation: Activation = "relu",
-        generator: torch.Generator | None = None,
+        generator: Rng = None,
     ) -> None:
         """Hidden layers of ``hidden_dim``; ``first_dim`` (see ``match_width``) for the first."""
         later = (check_size("hidden_dim", hidden_dim),) * (check_size("n_hidden", n_hidden) - 1)
@@ -225,12 +205,10 @@ class Waves(torch.autograd.Function):
 
     @staticmethod
     def forward(phase: Tensor) -> Tensor:
-        """Return sin(p) ‖ cos(p)."""
         return torch.cat((phase.sin(), phase.cos()), dim=-1)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> None:  # noqa: ARG004
-        """Keep the waves."""
         ctx.save_for_backward(output)
 
     @staticmethod

@@ -14,6 +14,8 @@ from torch import nn
 from lff.core.checks import Config
 from lff.core.config import Registry
 
+Rng = torch.Generator | None
+"""Source of random numbers; torch's global one if None."""
 FRONTS = Registry(
     "front",
     {
@@ -66,7 +68,7 @@ class Front(Embedding):
     layer: ClassVar[Callable[..., nn.Module]]
     """The layer's class, called with the width, the config and the generator by ``build``."""
 
-    def build(self, in_features: int, *, generator: torch.Generator | None = None) -> nn.Module:
+    def build(self, in_features: int, *, generator: Rng = None) -> nn.Module:
         """Return the layer; its ``out_features``, if any, is the width of the embedding."""
         return self.layer(in_features, self, generator=generator)
 
@@ -90,9 +92,7 @@ class Trunk(Config, ABC):
         return self
 
     @abstractmethod
-    def build(
-        self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
-    ) -> nn.Module:
+    def build(self, in_features: int, out_features: int, *, generator: Rng = None) -> nn.Module:
         """Return the module; the same generator state gives the same weights."""
 
 
@@ -104,7 +104,7 @@ class PixelFront(Embedding):
         return self
 
     @abstractmethod
-    def build(self, in_channels: int, *, generator: torch.Generator | None = None) -> nn.Module:
+    def build(self, in_channels: int, *, generator: Rng = None) -> nn.Module:
         """Return the layer; its ``out_channels``, if any, is the width of the embedding."""
 
 

@@ -38,11 +38,11 @@ class Phases:
 
 def count_points(layer: BasisLayer, x: Tensor) -> int:
     """Return how many inputs of the layer (pixels, for images) a batch holds; 0 if none fits."""
+    axis, width = -1, layer.in_features
     if isinstance(layer, LearnedFourierFeatures2d):
-        fits = x.ndim >= 3 and x.shape[-3] == layer.in_channels
-        return x.numel() // layer.in_channels if fits else 0
-    fits = x.ndim >= 1 and x.shape[-1] == layer.in_features
-    return x.numel() // layer.in_features if fits else 0
+        axis, width = -3, layer.in_channels
+    fits = x.ndim >= -axis and x.shape[axis] == width
+    return x.numel() // width if fits else 0
 
 
 def quantiles(values: Tensor) -> Quantiles:
@@ -70,24 +70,21 @@ def measure_phases(layer: BasisLayer, x: Tensor) -> Phases:
 
 def _phase_and_waves(layer: BasisLayer, x: Tensor) -> tuple[Tensor, Tensor]:
     """Return phases and waves as (*member, point, feature), each wave beside its phase."""
-    axis = -3 if isinstance(layer, LearnedFourierFeatures2d) else -1
-    if axis == -1:
+    x = x.to(layer.B)
+    if isinstance(layer, LearnedFourierFeatures2d):
+        x = x.reshape(-1, *x.shape[-3:])
+        phase, embedding = _pixels(layer.phase(x)), _pixels(layer(x))
+    else:
         x = x.reshape(-1, x.shape[-1])[:LARGEST_SAMPLE]
         x = x.expand(len(layer.B), *x.shape) if layer.B.ndim == 3 else x
-    else:
-        x = x.reshape(-1, *x.shape[-3:])
-    x = x.to(layer.B)
-    phase = _points(layer.phase(x), axis)
-    embedding = _points(layer(x), axis)
+        phase, embedding = layer.phase(x), layer(x)
     waves = embedding[..., : layer.wave_features]
     repeats = layer.wave_features // phase.shape[-1]
     return phase.repeat(*(1,) * (phase.ndim - 1), repeats).double(), waves.double()
 
 
-def _points(values: Tensor, axis: int) -> Tensor:
-    """Move the feature axis last; of an image's pixels take at most 4,096."""
-    if axis == -1:
-        return values
+def _pixels(values: Tensor) -> Tensor:
+    """Return at most 4,096 pixels of images, their channels last."""
     flat = values.movedim(-3, -1).reshape(-1, values.shape[-3])
     return flat[:: max(1, len(flat) // LARGEST_SAMPLE)][:LARGEST_SAMPLE]
 

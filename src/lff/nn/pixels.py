@@ -7,7 +7,7 @@ decides, never the values.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar, cast
 
 import torch
@@ -15,6 +15,7 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
 from lff.core.checks import Config, Positive, Size, check_size, validate
+from lff.core.config import LATER
 from lff.core.errors import BadInputError
 from lff.nn.ensemble import Ensemble
 from lff.nn.fourier import check_input
@@ -44,8 +45,8 @@ class NoFront(PixelFront):
 class Conv1x1(PixelFront):
     """A 1x1 convolution and ReLU: the CNN baseline with as many parameters as LFF.
 
-    :class:`MatchedConv1x1` finds the channels.  The authors' command gives 32 channels and
-    multiplies by 2π before the ReLU (``Conv1x1(channels=32, scale=2 * pi)``): a quarter of LFF's
+    :class:`MatchedConv1x1` finds the channels.  The authors' command gives 32 channels without a
+    bias and multiplies by 2π before the ReLU (``AUTHORS_UNMATCHED_FRONT``): a quarter of LFF's
     parameters.
     """
 
@@ -54,16 +55,20 @@ class Conv1x1(PixelFront):
     """Output channels."""
     scale: Annotated[float, Positive()] = 1.0
     """Factor before the ReLU; 2π in the authors' code."""
+    bias: bool = field(default=True, metadata=LATER)
+    """Learn a bias; the authors' convolution does not."""
 
     def build(
         self, in_channels: int, *, generator: torch.Generator | None = None
     ) -> "ConvFeatures2d":
         """Return the layer for images of this many channels."""
-        return ConvFeatures2d(in_channels, self.channels, scale=self.scale, generator=generator)
+        return ConvFeatures2d(
+            in_channels, self.channels, scale=self.scale, bias=self.bias, generator=generator
+        )
 
 
-AUTHORS_UNMATCHED_FRONT = Conv1x1(channels=32, scale=2 * math.pi)
-"""The 1x1 convolution of the authors' README command: 9,248 + 320 parameters against 40,064."""
+AUTHORS_UNMATCHED_FRONT = Conv1x1(channels=32, scale=2 * math.pi, bias=False)
+"""The 1x1 convolution of the authors' README command: 9,248 + 288 parameters against 40,064."""
 
 
 class ConvFeatures2d(nn.Module):
@@ -75,11 +80,13 @@ class ConvFeatures2d(nn.Module):
         out_channels: int,
         *,
         scale: float = 1.0,
+        bias: bool = True,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         self.scale, self.out_channels = scale, out_channels
-        self.conv = uniform_(blank(nn.Conv2d, in_channels, out_channels, 1), generator=generator)
+        conv = blank(nn.Conv2d, in_channels, out_channels, 1, bias=bias)
+        self.conv = uniform_(conv, generator=generator)
 
     def forward(self, x: Float[Tensor, "n c h w"]) -> Float[Tensor, "n {self.out_channels} h w"]:
         """Return relu(scale · (Wx + b))."""

@@ -10,14 +10,14 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, ClassVar, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from lff.core.checks import EvenSize, NonEmpty, Positive, Sizes
-from lff.nn.parts import Trunk
+from lff.nn.parts import Rng, Trunk
 
 LinearInit = Literal["orthogonal", "default"]
 Activation = Literal["relu", "tanh"]
@@ -26,20 +26,19 @@ CONV_GAIN = math.sqrt(2)
 Layer = TypeVar("Layer", bound=nn.Module)
 
 
-def blank(kind: Callable[..., Layer], *sizes: int, stride: int | None = None) -> Layer:
+def blank(
+    kind: Callable[..., Layer], *sizes: int, stride: int | None = None, bias: bool = True
+) -> Layer:
     """Return a layer with storage but no values: torch's draw would advance the global RNG."""
     device = torch.get_default_device()
+    options = {} if stride is None else {"stride": stride}
     with torch.device("meta"):
-        layer = kind(*sizes) if stride is None else kind(*sizes, stride=stride)
+        layer = kind(*sizes, bias=bias, **options)
     return layer.to_empty(device=device)
 
 
 def linear(
-    in_features: int,
-    out_features: int,
-    *,
-    init: LinearInit = "orthogonal",
-    generator: torch.Generator | None = None,
+    in_features: int, out_features: int, *, init: LinearInit = "orthogonal", generator: Rng = None
 ) -> nn.Linear:
     """Return an initialised Linear: the paper's orthogonal law, or torch's default one."""
     layer = blank(nn.Linear, in_features, out_features)
@@ -48,9 +47,7 @@ def linear(
     return uniform_(layer, generator=generator)
 
 
-def uniform_(
-    layer: Layer, *, bound: float | None = None, generator: torch.Generator | None = None
-) -> Layer:
+def uniform_(layer: Layer, *, bound: float | None = None, generator: Rng = None) -> Layer:
     """Re-initialise a Linear or Conv2d by torch's default law, U(±1/√inputs); W to ± ``bound``."""
     for name, parameter in layer.named_parameters():
         default = layer.get_parameter("weight")[0].numel() ** -0.5
@@ -59,7 +56,7 @@ def uniform_(
     return layer
 
 
-def orthogonal_(module: Layer, *, generator: torch.Generator | None = None) -> Layer:
+def orthogonal_(module: Layer, *, generator: Rng = None) -> Layer:
     """Re-initialise every Linear and Conv2d below ``module`` in place, as the paper's code did."""
     for layer in module.modules():
         if isinstance(layer, nn.Linear):
@@ -98,12 +95,7 @@ class LinearTrunk(Trunk):
 class MLPTrunk(LinearTrunk):
     """L_n ∘ τ ∘ … ∘ τ ∘ L_1 with hidden layers of the given widths (Eq. 1)."""
 
-    tag: ClassVar[str] = "mlp"
-
-    def build(
-        self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
-    ) -> nn.Sequential:
-        """Return the trunk for an embedding of this width."""
+    def build(self, in_features: int, out_features: int, *, generator: Rng = None) -> nn.Sequential:
         sizes = pairwise((in_features, *self.hidden, out_features))
         linears = (linear(*size, init=self.init, generator=generator) for size in sizes)
         return chain(linears, ACTIVATIONS[self.activation])
@@ -116,12 +108,7 @@ class ConcatMLPTrunk(LinearTrunk):
     It tests whether LFF's gain comes from the concatenation of x alone.
     """
 
-    tag: ClassVar[str] = "concat-mlp"
-
-    def build(
-        self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
-    ) -> "SkipBody":
-        """Return the trunk for an embedding of this width."""
+    def build(self, in_features: int, out_features: int, *, generator: Rng = None) -> "SkipBody":
         return SkipBody(self, in_features, out_features, skips=(1,), generator=generator)
 
 
@@ -129,12 +116,7 @@ class ConcatMLPTrunk(LinearTrunk):
 class D2RLTrunk(LinearTrunk):
     """Deep dense architecture of Sinha et al. (2020): x enters every hidden layer anew."""
 
-    tag: ClassVar[str] = "d2rl"
-
-    def build(
-        self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
-    ) -> "SkipBody":
-        """Return the trunk for an embedding of this width."""
+    def build(self, in_features: int, out_features: int, *, generator: Rng = None) -> "SkipBody":
         skips = tuple(range(1, len(self.hidden)))
         return SkipBody(self, in_features, out_features, skips=skips, generator=generator)
 
@@ -153,7 +135,7 @@ class SkipBody(nn.Module):
         out_features: int,
         *,
         skips: tuple[int, ...],
-        generator: torch.Generator | None = None,
+        generator: Rng = None,
     ) -> None:
         super().__init__()
         self.skips = skips
@@ -165,7 +147,6 @@ class SkipBody(nn.Module):
         self.activations = nn.ModuleList(ACTIVATIONS[config.activation]() for _ in config.hidden)
 
     def forward(self, x: Float[Tensor, "*batch in_features"]) -> Float[Tensor, "*batch _"]:
-        """Apply the layers in turn, appending x where it belongs."""
         y = x
         for i, layer in enumerate(self.layers):
             if i > 0:
@@ -174,7 +155,6 @@ class SkipBody(nn.Module):
         return y
 
     def extra_repr(self) -> str:
-        """Show which layers take x."""
         return f"x_into_layers={list(self.skips)}"
 
 
@@ -186,11 +166,9 @@ class Sine(nn.Module):
         self.omega = omega
 
     def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-        """Return sin(ωx)."""
         return (self.omega * x).sin()
 
     def extra_repr(self) -> str:
-        """Show ω."""
         return f"omega={self.omega:g}"
 
 
@@ -198,7 +176,6 @@ class SineCosine(nn.Module):
     """x -> [sin(x), cos(x)]: doubles the width and keeps a linear part alive in every unit."""
 
     def forward(self, x: Float[Tensor, "*batch half"]) -> Float[Tensor, "*batch 2*half"]:
-        """Return sin(x) ‖ cos(x)."""
         return torch.cat((x.sin(), x.cos()), dim=-1)
 
 
@@ -209,7 +186,6 @@ class SIRENTrunk(Trunk):
     First layer U(±1/n), later ones U(±√(6/n)/ω), so that activations keep their spread.
     """
 
-    tag: ClassVar[str] = "siren"
     hidden: Sizes = (256, 256)
     """Widths of the hidden layers."""
     first_omega: Annotated[float, Positive()] = 30.0
@@ -217,10 +193,7 @@ class SIRENTrunk(Trunk):
     hidden_omega: Annotated[float, Positive()] = 30.0
     """ω of the later layers."""
 
-    def build(
-        self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
-    ) -> nn.Sequential:
-        """Return the trunk for an embedding of this width."""
+    def build(self, in_features: int, out_features: int, *, generator: Rng = None) -> nn.Sequential:
         layers: list[nn.Module] = []
         for i, size in enumerate(pairwise((in_features, *self.hidden, out_features))):
             bound = math.sqrt(6 / size[0]) / self.hidden_omega if i else 1 / size[0]
@@ -236,14 +209,10 @@ class DeepFourierTrunk(Trunk):
     A layer of width h has h/2 rows in W, so a trunk is about half as large as an MLP's.
     """
 
-    tag: ClassVar[str] = "deep-fourier"
     hidden: Annotated[tuple[EvenSize, ...], NonEmpty()] = (256, 256)
     """Widths of the hidden layers after sin and cos, even."""
 
-    def build(
-        self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
-    ) -> nn.Sequential:
-        """Return the trunk for an embedding of this width."""
+    def build(self, in_features: int, out_features: int, *, generator: Rng = None) -> nn.Sequential:
         sizes = pairwise((in_features, *self.hidden, 2 * out_features))
         linears = (linear(a, b // 2, init="default", generator=generator) for a, b in sizes)
         return chain(linears, SineCosine)

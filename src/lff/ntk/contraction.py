@@ -73,10 +73,7 @@ def conditions(
 def sigma_bound(points: int, *, gamma: float, delta: float) -> float:
     """Return the σ (of Lemma 1, without 2π) from which on the theorem holds on the unit sphere.
 
-    Args:
-        points: number of points, N + 1.
-        gamma: discount.
-        delta: 1 minus the largest inner product of two points.
+    There are N + 1 ``points``; ``delta`` is 1 minus the largest inner product of two of them.
 
     >>> round(sigma_bound(32, gamma=0.99, delta=1 - math.cos(2 * math.pi / 32)), 1)
     21.3
@@ -121,13 +118,9 @@ def check(
 ) -> "QCheck":
     """Judge a real Q-network on real replay data.
 
-    Args:
-        q_module: maps ``(points, obs + action)`` to one value each.
-        x: state-actions of the replay.
-        x_next: the state-actions that the bootstrap looks at.
-        gamma: discount.
-        lr: learning rate of gradient descent on ½ Σ ρ (Q - y)²; Adam's rate is something else.
-        distribution: ρ, uniform if None.
+    The module maps ``(points, obs + action)`` to one value each; ``x`` are state-actions of the
+    replay, ``x_next`` those that the bootstrap looks at, ``distribution`` is ρ, uniform if None.
+    ``lr`` is of gradient descent on ½ Σ ρ (Q - y)²; Adam's rate is something else.
 
     Beside the theorem's conditions it returns the exact spectral radius of the linearised update
     δ -> (I - α (K(x,x) - γ K(x_next,x)) D_ρ) δ on the temporal-difference errors of these

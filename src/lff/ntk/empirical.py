@@ -9,8 +9,7 @@ With several outputs K is the mean over them.  Modules are taken in evaluation m
 """
 
 import contextlib
-from collections.abc import Callable
-from functools import partial
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -25,7 +24,6 @@ from lff.ntk.closed_form import SplitKernel, as_pair, as_points
 
 MAX_BYTES = 2**30
 """Memory for intermediate results: the Jacobians of a block, or the products of some rows."""
-Probe = Callable[[Tensor, Tensor], Tensor]
 LINEAR_PHASE = (LearnedFourierFeatures, LinearFeatures, LogUniformFourierFeatures)
 
 
@@ -39,28 +37,24 @@ def empirical_ntk(
 ) -> SplitKernel:
     """Return the exact kernel of a module that maps ``(points, in)`` to ``(points, out)``.
 
-    Args:
-        module: the network.  If any of its parameters requires a gradient, those that do not are
-            left out; if none does (an agent trained by ``torch.func``), all count.
-        x1: points, one a row.
-        x2: other points of the same width; x1 itself if None.
-        max_bytes: memory to use beside the kernel itself and the activations.
-        structured: True or False to insist on one of the two ways; None takes the fast one where
-            it is exact.
+    If any of its parameters requires a gradient, those that do not are left out; if none does (an
+    agent trained by ``torch.func``), all count.  ``x2=None`` stands for x1; ``max_bytes`` is the
+    memory to use beside the kernel itself and the activations; ``structured`` is True or False to
+    insist on one of the two ways, None to take the fast one where it is exact.
     """
     first, second = as_pair(x1, x2)
-    names = _counted(module)
-    dtype = dict(module.named_parameters())[names[0]].dtype
+    counted = _counted(module)
+    dtype = next(iter(counted.values())).dtype
     first, second = first.to(dtype), second.to(dtype)
     check_size("max_bytes", max_bytes)
     with evaluating(module):
-        layers = None if structured is False else _linear_layers(module, names, first)
-        if layers is None and structured:
+        layers = None if structured is False else _linear_layers(module, counted, first)
+        if layers is not None:
+            return _structured(module, layers, counted, first, second, max_bytes)
+        if structured:
             remedy = "leave structured out: Jacobians serve any module"
             raise BadInputError("module", type(module).__name__, "of Linear and B alone", remedy)
-        if layers is not None:
-            return _structured(module, layers, names, first, second, max_bytes)
-        return _by_jacobians(module, names, first, second, max_bytes)
+        return _by_jacobians(module, counted, first, second, max_bytes)
 
 
 def ntk_vector_product(module: nn.Module, x: Tensor, vector: Tensor) -> Tensor:
@@ -72,55 +66,50 @@ def ntk_vector_product(module: nn.Module, x: Tensor, vector: Tensor) -> Tensor:
     >>> torch.allclose(ntk_vector_product(net, x, v), kernel @ v, atol=1e-4)
     True
     """
-    names = _counted(module)
-    own = {n: p.detach() for n, p in module.named_parameters()}
-    moved = {n: own[n] for n in names}
-    points = as_points("x", x).to(moved[names[0]].dtype)
+    counted = _counted(module)
+    points = as_points("x", x).to(next(iter(counted.values())).dtype)
     if vector.shape != (len(points),):
         raise BadInputError("vector", tuple(vector.shape), f"of {len(points)} numbers", "one each")
 
     def outputs(parameters: dict[str, Tensor]) -> Tensor:
-        result: Tensor = functional_call(module, own | parameters, (points,))
-        return result
+        return cast(Tensor, functional_call(module, parameters, (points,)))
 
     with evaluating(module):
-        value, pull, *_ = vjp(outputs, moved)
+        value, pull, *_ = vjp(outputs, counted)
         total = value.new_zeros(len(points))
         for k in range(value.shape[1]):
             weights = torch.zeros_like(value)
             weights[:, k] = vector.to(value.dtype)
             (direction,) = pull(weights)
-            total += jvp(outputs, (moved,), (direction,))[1][:, k]
-    result: Tensor = total / value.shape[1]
-    return result
+            total += jvp(outputs, (counted,), (direction,))[1][:, k]
+    return cast(Tensor, total / value.shape[1])
 
 
-def _counted(module: nn.Module) -> list[str]:
+def _counted(module: nn.Module) -> dict[str, Tensor]:
+    """Return the parameters by which gradients are taken."""
     all_of_them = dict(module.named_parameters())
     if not all_of_them:
         remedy = "a fixed basis is a buffer; build a layer that trains"
         raise BadInputError("module", type(module).__name__, "with parameters", remedy)
-    trained = [name for name, p in all_of_them.items() if p.requires_grad]
-    return trained or [*all_of_them]
+    trained = {name: p for name, p in all_of_them.items() if p.requires_grad}
+    return {name: p.detach() for name, p in (trained or all_of_them).items()}
 
 
-def _linear_layers(module: nn.Module, names: list[str], x: Tensor) -> list[str] | None:
+def _linear_layers(module: nn.Module, counted: dict[str, Tensor], x: Tensor) -> list[str] | None:
     """Return the layers if all counted parameters live in Linear or basis layers used once."""
-    owners = {name.rpartition(".")[0] for name in names}
+    owners = {name.rpartition(".")[0] for name in counted}
     layers = {name: module.get_submodule(name) for name in owners}
     if not all(type(layer) in (nn.Linear, *LINEAR_PHASE) for layer in layers.values()):
         return None
     uses: list[tuple[int, int]] = []
-    hooks = [
-        layer.register_forward_pre_hook(lambda m, args: uses.append((id(m), args[0].ndim)))
-        for layer in layers.values()
-    ]
-    try:
-        with torch.no_grad():
-            output = module(x[:1])
-    finally:
-        for hook in hooks:
-            hook.remove()
+
+    def used(layer: nn.Module, args: tuple[Any, ...]) -> None:
+        uses.append((id(layer), args[0].ndim))
+
+    with contextlib.ExitStack() as stack, torch.no_grad():
+        for layer in layers.values():
+            stack.callback(layer.register_forward_pre_hook(used).remove)
+        output = module(x[:1])
     once = sorted(key for key, _ in uses) == sorted(id(layer) for layer in layers.values())
     flat = all(ndim == 2 for _, ndim in uses)
     shaped = isinstance(output, Tensor) and output.ndim == 2
@@ -132,7 +121,7 @@ def _linear_layers(module: nn.Module, names: list[str], x: Tensor) -> list[str] 
 def _structured(
     module: nn.Module,
     layers: list[str],
-    names: list[str],
+    counted: dict[str, Tensor],
     x1: Tensor,
     x2: Tensor,
     max_bytes: int,
@@ -144,15 +133,15 @@ def _structured(
     rows = max(1, max_bytes // ((2 + outputs) * len(x2) * x1.element_size()))
     for layer in layers:
         is_basis = isinstance(module.get_submodule(layer), BasisLayer)
-        weight, bias = (_join(layer, n) in names for n in ("B" if is_basis else "weight", "bias"))
+        own = {name.rpartition(".")[2] for name in counted if name.rpartition(".")[0] == layer}
         (y1, d1), (y2, d2) = one[layer], two[layer]
         for start in range(0, len(x1), rows):
             part = slice(start, start + rows)
             meet = torch.stack([a[part] @ b.mT for a, b in zip(d1, d2, strict=True)]).mean(dim=0)
             kernel = kernels["basis" if is_basis else "rest"][part]
-            if weight:
+            if own - {"bias"}:
                 kernel.addcmul_(y1[part] @ y2.mT, meet)
-            if bias:
+            if "bias" in own:
                 kernel += meet
     return SplitKernel(**kernels)
 
@@ -170,15 +159,16 @@ def _factors(module: nn.Module, layers: list[str], x: Tensor) -> dict[str, tuple
 
     with contextlib.ExitStack() as stack, torch.enable_grad():
         for name in layers:
-            layer = module.get_submodule(name)
+            layer: Any = module.get_submodule(name)
             if isinstance(layer, BasisLayer):
                 # an attribute of the instance hides the method until it is deleted
-                phase = partial(_probed_phase, partial(probed, name, TWO_PI), layer.phase)
-                object.__setattr__(layer, "phase", phase)
+                object.__setattr__(
+                    layer, "phase", lambda x, own=layer.phase, n=name: probed(n, TWO_PI, x, own(x))
+                )
                 stack.callback(object.__delattr__, layer, "phase")
             else:
                 hook = layer.register_forward_hook(
-                    lambda _m, args, z, name=name: probed(name, 1.0, args[0], z)
+                    lambda _, args, z, n=name: probed(n, 1.0, args[0], z)
                 )
                 stack.callback(hook.remove)
         output: Tensor = module(x)
@@ -192,52 +182,39 @@ def _factors(module: nn.Module, layers: list[str], x: Tensor) -> dict[str, tuple
     }
 
 
-def _probed_phase(probed: Probe, phase: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    return probed(x, phase(x))
-
-
 def _by_jacobians(
-    module: nn.Module, names: list[str], x1: Tensor, x2: Tensor, max_bytes: int
+    module: nn.Module, counted: dict[str, Tensor], x1: Tensor, x2: Tensor, max_bytes: int
 ) -> SplitKernel:
-    own = {n: p.detach() for n, p in module.named_parameters()}
-    count = sum(own[n].numel() for n in names)
+    count = sum(p.numel() for p in counted.values())
     with torch.no_grad():
         outputs = module(x1[:1]).shape[1]
     size = max(1, max_bytes // (4 * count * outputs * x1.element_size()))
-    basis = {_join(place, "B") for place, m in module.named_modules() if isinstance(m, BasisLayer)}
     kernels = {group: x1.new_zeros(len(x1), len(x2)) for group in ("basis", "rest")}
     for i in range(0, len(x1), size):
-        one = _jacobian(module, own, names, basis, x1[i : i + size])
+        one = _jacobian(module, counted, x1[i : i + size])
         for j in range(0, len(x2), size):
             same = x1 is x2 and i == j
-            two = one if same else _jacobian(module, own, names, basis, x2[j : j + size])
+            two = one if same else _jacobian(module, counted, x2[j : j + size])
             for group, rows in one.items():
                 block = torch.einsum("nop,mop->nm", rows, two[group]) / outputs
                 kernels[group][i : i + size, j : j + size] = block
     return SplitKernel(**kernels)
 
 
-def _jacobian(
-    module: nn.Module, own: dict[str, Tensor], names: list[str], basis: set[str], x: Tensor
-) -> dict[str, Tensor]:
+def _jacobian(module: nn.Module, counted: dict[str, Tensor], x: Tensor) -> dict[str, Tensor]:
     """Return ∂f/∂θ by group, each ``(points, outputs, parameters)``."""
-    moved = {n: own[n] for n in names}
 
     def output(parameters: dict[str, Tensor], point: Tensor) -> Tensor:
-        result: Tensor = functional_call(module, own | parameters, (point[None],))
-        return result[0]
+        return cast(Tensor, functional_call(module, parameters, (point[None],))[0])
 
     try:
-        rows = vmap(jacrev(output), (None, 0))(moved, x)
+        rows = vmap(jacrev(output), (None, 0))(counted, x)
     except RuntimeError:  # something in it that vmap cannot do: point by point
-        single = [jacrev(output)(moved, point) for point in x]
-        rows = {n: torch.stack([row[n] for row in single]) for n in names}
+        single = [jacrev(output)(counted, point) for point in x]
+        rows = {n: torch.stack([row[n] for row in single]) for n in counted}
     groups: dict[str, list[Tensor]] = {}
-    for n in names:
-        group = groups.setdefault("basis" if n in basis else "rest", [])
-        group.append(rows[n].flatten(start_dim=2))
+    for n, row in rows.items():
+        owner, _, last = n.rpartition(".")
+        is_basis = last == "B" and isinstance(module.get_submodule(owner), BasisLayer)
+        groups.setdefault("basis" if is_basis else "rest", []).append(row.flatten(start_dim=2))
     return {group: torch.cat(parts, dim=2) for group, parts in groups.items()}
-
-
-def _join(place: str, name: str) -> str:
-    return f"{place}.{name}" if place else name

@@ -33,9 +33,9 @@ from lff.nn import (
     LearnedFourierFeatures,
     LinearFeatures,
 )
+from lff.nn.fourier import TWO_PI
 from lff.ntk.closed_form import as_pair
 
-TWO_PI = 2 * math.pi
 Nonlinearity = Literal["relu", "erf"]
 Front = Identity | Fourier | ConstantControl | nn.Module
 
@@ -71,15 +71,9 @@ def deep_ntk(
 ) -> Kernels:
     """Return the kernels of an infinitely wide network on raw inputs or behind a front.
 
-    Args:
-        x1: points, one a row.
-        x2: other points of the same width; x1 itself if None.
-        hidden_layers: number of hidden layers behind the front.
-        weight_std: scale of the weights.
-        bias_std: scale of the biases.
-        front: None for raw inputs; ``Fourier(...)`` for the mean over the law of B; a layer with a
-            basis of its own (drawn, trained) for just that basis; ``ConstantControl(...)``.
-        nonlinearity: of the hidden units, "relu" or "erf".
+    Points are rows; ``x2=None`` stands for x1.  The hidden layers are counted behind the front,
+    which is None for raw inputs; ``Fourier(...)`` for the mean over the law of B; a layer with a
+    basis of its own (drawn, trained) for just that basis; or ``ConstantControl(...)``.
 
     >>> x = torch.tensor([[1.0, 0.0]])
     >>> round(deep_ntk(x, hidden_layers=1).ntk.item(), 12)  # 1 from each of the two layers

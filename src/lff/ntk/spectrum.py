@@ -63,11 +63,7 @@ def as_kernel(kernel: object) -> Tensor:
 
 
 def circle_spectrum(kernel: Tensor, *, strict: bool = False) -> CircleSpectrum:
-    """Return λ_k = u_k* K u_k / n of a kernel on ``circle(n)``.
-
-    Args:
-        kernel: the kernel, n x n.
-        strict: raise if the kernel is not circulant.
+    """Return λ_k = u_k* K u_k / n of a kernel on ``circle(n)``; ``strict``: it must be circulant.
 
     >>> from lff.ntk import circle, fourier_ntk
     >>> x = circle(8)
@@ -129,12 +125,9 @@ def predict(
 ) -> Prediction:
     """Return the residual r_t = exp(-η K t) r_0 of gradient flow, and its modes (Lemma 2).
 
-    Args:
-        kernel: K on the training points.
-        y: r_0: targets minus the outputs at the start, which are zero in the paper.
-        times: training times.
-        lr: η; with the loss ½ Σ (f - y)², t counts gradient steps of this rate.
-        basis: "circle" gives the modes by frequency, for points of ``circle(n)``.
+    ``y`` is r_0, targets minus the outputs at the start, which are zero in the paper; ``lr`` is η:
+    with the loss ½ Σ (f - y)², t counts gradient steps of this rate.  ``basis="circle"`` gives the
+    modes by frequency, for points of ``circle(n)``.
     """
     check_choice("basis", basis, ("circle", "eigen"))
     check_positive("lr", lr)

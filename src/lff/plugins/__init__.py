@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Literal, TypeVar
 
-from lff.core.config import from_dict
+from lff.core.config import from_dict, tag_of
 from lff.core.errors import BadTypeError
 from lff.nn import Fourier, Fourier2d
 
@@ -25,9 +25,9 @@ def fourier_config(kind: type[FourierConfig], given: Any) -> FourierConfig:
     if isinstance(given, kind):
         return given
     if not isinstance(given, Mapping):
-        remedy = "pass policy_kwargs=dict(fourier=dict(fourier_dim=256, sigma=0.01)), say"
+        remedy = "pass fourier=dict(fourier_dim=256, sigma=0.01); SB3 takes it in policy_kwargs"
         raise BadTypeError("fourier", given, f"a dict or lff.nn.{kind.__name__}", remedy)
-    return from_dict(kind, {"type": kind.tag, **given})
+    return from_dict(kind, {"type": tag_of(kind), **given})
 
 
 def common_fields(source: Any, kind: Any) -> dict[str, Any]:

@@ -59,7 +59,6 @@ class FourierFeatures(nn.Module):
 
     @nn.compact
     def __call__(self, x: Any) -> Any:
-        """Return sin(2πBx) ‖ cos(2πBx) ‖ x."""
         shape = (self.fourier_dim // 2, x.shape[-1])
         B = self.param("B", nn.initializers.normal(self.sigma), shape)
         B = B if self.trainable else jax.lax.stop_gradient(B)
@@ -81,7 +80,6 @@ class FourierCritic(nn.Module):
 
     @nn.compact
     def __call__(self, x: Any, action: Any) -> Any:
-        """Return q of every row."""
         joint = jnp.concatenate([x.reshape(len(x), -1), action], axis=-1)
         features = FourierFeatures(**vars(self.fourier))(joint)
         critic = ContinuousCritic(**common_fields(self, ContinuousCritic))
@@ -95,7 +93,6 @@ class FourierVectorCritic(FourierCritic):
 
     @nn.compact
     def __call__(self, obs: Any, action: Any) -> Any:
-        """Return (critic, batch, 1)."""
         critics = nn.vmap(
             FourierCritic,
             variable_axes={"params": 0},
@@ -123,7 +120,6 @@ class FourierActor(nn.Module):
 
     @nn.compact
     def __call__(self, x: Any) -> Any:
-        """Return the distribution of actions."""
         features = FourierFeatures(**vars(self.fourier))(x.reshape(len(x), -1))
         return SquashedGaussianActor(**common_fields(self, SquashedGaussianActor))(features)
 

@@ -42,13 +42,25 @@ from stable_baselines3.sac.policies import SACPolicy
 from stable_baselines3.td3.policies import TD3Policy
 
 
-class _WithFront(nn.Module):
-    """Constructor of the policies with a front; a base before the host's class."""
+class _Policy(nn.Module):
+    """A base before the host's class."""
+
+    separate: ClassVar[bool] = False
+    """Whether the critics must have a separate encoder."""
+
+    def __init__(self, *spaces: Any, **host: Any) -> None:
+        shared = host.get("share_features_extractor")
+        if self.separate and shared:
+            remedy = "SB3 trains a shared one by the actor's loss alone"
+            raise BadInputError("share_features_extractor", shared, "False", remedy)
+        super().__init__(*spaces, **host)
+
+
+class _WithFront(_Policy):
+    """Constructor of the policies with a front."""
 
     default: ClassVar[Networks] = "both"
     """The networks that get the front unless the user chooses."""
-    separate: ClassVar[bool] = False
-    """Whether the critics must have a separate encoder."""
 
     def __init__(
         self,
@@ -64,7 +76,6 @@ class _WithFront(nn.Module):
         self.networks: Any = networks or self.default
         check_choice("networks", self.networks, get_args(Networks))
         self.fourier: Any = asdict(fourier_config(Fourier, fourier))
-        _check_separate(self.separate, host)
         super().__init__(observation_space, action_space, lr_schedule, **host)
 
     def _embed(self, role: Networks, network: nn.Sequential, what: str) -> None:
@@ -88,7 +99,6 @@ class _OffPolicy(_WithFront):
     """Name of the layers of SB3's actor."""
 
     def make_actor(self, features_extractor: BaseFeaturesExtractor | None = None) -> nn.Module:
-        """Return SB3's actor, its first layer behind the front."""
         actor: nn.Module = super().make_actor(features_extractor)  # type: ignore[misc]
         self._embed("actor", getattr(actor, self.actor_layers), "net_arch of the actor")
         return actor
@@ -96,7 +106,6 @@ class _OffPolicy(_WithFront):
     def make_critic(
         self, features_extractor: BaseFeaturesExtractor | None = None
     ) -> ContinuousCritic:
-        """Return SB3's critics, each behind a separate front on (s, a)."""
         critic: ContinuousCritic = super().make_critic(features_extractor)  # type: ignore[misc]
         for network in critic.q_networks:
             self._embed("critic", network, "net_arch of the critic")  # type: ignore[arg-type]
@@ -140,7 +149,6 @@ class LFFDQNPolicy(_WithFront, DQNPolicy):
     """DQN's policy: B acts on s; each action has an output."""
 
     def make_q_net(self) -> QNetwork:
-        """Return SB3's network, its first layer behind the front."""
         network = super().make_q_net()
         self._embed("critic", network.q_net, "net_arch")
         return network
@@ -166,12 +174,11 @@ class FourierNatureCNN(NatureCNN):
         insert_front(self.cnn, fourier_config(Fourier2d, fourier))
 
 
-class _OnPixels(nn.Module):
-    """Constructor of the policies from images; a base before the host's class."""
+class _OnPixels(_Policy):
+    """Constructor of the policies from images."""
 
     hidden: ClassVar[tuple[int, ...]] = ()
     """Layers of SB3's CnnPolicy behind its convolutions."""
-    separate: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -184,7 +191,6 @@ class _OnPixels(nn.Module):
         features_extractor_kwargs: Mapping[str, Any] | None = None,
         **host: Any,
     ) -> None:
-        _check_separate(self.separate, host)
         extractor = dict(features_extractor_kwargs or {})  # policy.load has our front in it
         if fourier is not None or "fourier" not in extractor:
             extractor["fourier"] = asdict(fourier_config(Fourier2d, fourier))
@@ -215,22 +221,14 @@ class LFFDQNCnnPolicy(_OnPixels, DQNPolicy):
     """DQN from images; ``fourier`` as for :class:`LFFSACCnnPolicy`."""
 
 
-def _check_separate(separate: bool, host: Mapping[str, Any]) -> None:  # noqa: FBT001
-    shared = host.get("share_features_extractor")
-    if separate and shared:
-        remedy = "SB3 trains a shared one by the actor's loss alone"
-        raise BadInputError("share_features_extractor", shared, "False", remedy)
-
-
 def unpack_host(value: Any) -> Parts | None:
     """Return the parts of a model or of an off-policy policy, for the audit."""
     if isinstance(value, BaseAlgorithm) and isinstance(value.policy, nn.Module):
         optimizer = getattr(value, "ent_coef_optimizer", None)
         optimizers = {} if optimizer is None else {"ent_coef_optimizer": optimizer}
         return Parts(modules={"policy": value.policy}, optimizers=optimizers)
-    if not isinstance(value, nn.Module) or not isinstance(
-        getattr(value, "critic", None), ContinuousCritic
-    ):
+    critic = getattr(value, "critic", None)
+    if not (isinstance(value, nn.Module) and isinstance(critic, ContinuousCritic)):
         return None
     names = ("actor", "actor_target", "critic", "critic_target")
     modules = {name: getattr(value, name) for name in names if hasattr(value, name)}

@@ -19,10 +19,9 @@ import torch
 from torch import nn
 
 from lff.auditing import Parts, insert_front, reads_action
-from lff.core.checks import check_sizes
-from lff.core.errors import BadTypeError
+from lff.core.checks import Sizes, checked
 from lff.nn.fourier import Fourier
-from lff.plugins import missing_host
+from lff.plugins import fourier_config, missing_host
 
 try:
     from tianshou.algorithm import Algorithm
@@ -57,18 +56,18 @@ class FourierNet(Net):
         super().__init__(
             state_shape=state_shape,
             action_shape=action_shape,
-            hidden_sizes=check_sizes("hidden_sizes", hidden_sizes),
+            hidden_sizes=checked(Sizes, "hidden_sizes", hidden_sizes),
             concat=concat,
             activation=activation,
         )
-        insert_front(self, _checked(fourier))
+        insert_front(self, fourier_config(Fourier, fourier))
 
 
 class FourierActorFactory(ActorFactory):
     """Puts the front into the actor that another factory makes; for ``with_actor_factory``."""
 
     def __init__(self, fourier: Fourier, inner: ActorFactory) -> None:
-        self.fourier, self.inner = _checked(fourier), inner
+        self.fourier, self.inner = fourier_config(Fourier, fourier), inner
 
     def create_module(self, envs: Any, device: Any) -> Any:
         """Return the actor; a Gaussian one has Tianshou's orthogonal initialisation again."""
@@ -79,7 +78,6 @@ class FourierActorFactory(ActorFactory):
         return actor
 
     def create_dist_fn(self, envs: Any) -> Any:
-        """Return the distribution that the inner factory chooses."""
         return self.inner.create_dist_fn(envs)
 
 
@@ -96,8 +94,8 @@ class FourierCriticFactory(CriticFactory):
         *,
         activation: type[nn.Module] = nn.ReLU,
     ) -> None:
-        self.fourier = _checked(fourier)
-        self.hidden_sizes = check_sizes("hidden_sizes", hidden_sizes)
+        self.fourier = fourier_config(Fourier, fourier)
+        self.hidden_sizes = checked(Sizes, "hidden_sizes", hidden_sizes)
         self.activation = activation
 
     def create_module(
@@ -115,13 +113,6 @@ class FourierCriticFactory(CriticFactory):
         insert_front(critic.preprocess, self.fourier)
         init_linear_orthogonal(critic)
         return critic  # type: ignore[no-any-return]
-
-
-def _checked(fourier: Any) -> Fourier:
-    if not isinstance(fourier, Fourier):
-        remedy = "pass lff.Fourier(fourier_dim=256, sigma=0.01), say"
-        raise BadTypeError("fourier", fourier, "an lff.Fourier", remedy)
-    return fourier
 
 
 def unpack_host(algorithm: Any) -> Parts | None:

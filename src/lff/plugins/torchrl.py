@@ -19,6 +19,7 @@ import torch
 from torch import nn
 
 from lff.auditing import Parts
+from lff.auditing.layers import join
 from lff.core.checks import check_choice, check_size
 from lff.nn.fourier import BasisLayer
 from lff.nn.net import NetConfig
@@ -56,9 +57,7 @@ def make_actor(
     check_choice("use", use, get_args(Use))
     network = net.build(obs_dim, 2 * int(action_spec.shape[-1]), generator=generator)
     module = TensorDictModule(
-        nn.Sequential(network, NormalParamExtractor()),
-        in_keys=[obs_key],
-        out_keys=["loc", "scale"],
+        nn.Sequential(network, NormalParamExtractor()), in_keys=[obs_key], out_keys=["loc", "scale"]
     )
     return ProbabilisticActor(
         module=module,
@@ -140,9 +139,7 @@ def _layers(path: str, template: nn.Module, params: Any) -> dict[str, nn.Module]
         return {path: template}  # neither copied nor expanded: the network itself
     layers: dict[str, nn.Module] = {}
     for name, B in held.items():
-        layers[".".join(filter(None, (path, name)))] = view = copy.deepcopy(
-            template.get_submodule(name)
-        )
+        layers[join(path, name)] = view = copy.deepcopy(template.get_submodule(name))
         del view.B
         if isinstance(B, nn.Parameter):
             view.B = B  # the very tensor, so that optimizers know it

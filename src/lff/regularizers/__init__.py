@@ -11,14 +11,17 @@ from lff.regularizers.base import (
     rules,
     wrap,
 )
-from lff.regularizers.decay import BasisRule, WeightDecay
 from lff.regularizers.layers import (
     Dropout,
     LayerNorm,
     SpectralNorm,
     draw_masks,
-    dropout_of,
     power_steps,
     spectral_vectors,
 )
-from lff.regularizers.penalties import FunctionalRegularization, SingularValuePenalty
+from lff.regularizers.terms import (
+    BasisRule,
+    FunctionalRegularization,
+    SingularValuePenalty,
+    WeightDecay,
+)

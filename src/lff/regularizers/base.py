@@ -28,13 +28,13 @@ from lff.optim import Rule
 REGULARIZERS = Registry(
     "regularizer",
     {
-        "weight-decay": "lff.regularizers.decay:WeightDecay",
-        "basis": "lff.regularizers.decay:BasisRule",
+        "weight-decay": "lff.regularizers.terms:WeightDecay",
+        "basis": "lff.regularizers.terms:BasisRule",
         "dropout": "lff.regularizers.layers:Dropout",
-        "functional": "lff.regularizers.penalties:FunctionalRegularization",
+        "functional": "lff.regularizers.terms:FunctionalRegularization",
         "spectral-norm": "lff.regularizers.layers:SpectralNorm",
         "layer-norm": "lff.regularizers.layers:LayerNorm",
-        "singular-values": "lff.regularizers.penalties:SingularValuePenalty",
+        "singular-values": "lff.regularizers.terms:SingularValuePenalty",
     },
 )
 Where = Literal["actor", "critic", "both"]

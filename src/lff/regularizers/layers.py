@@ -26,7 +26,7 @@ after Gogianu et al., 2021) is the last hidden one; the norm is always 1.  The t
 separate vectors.  The weight under training is W: decay acts on it, not on W̄.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, cast
 
@@ -38,11 +38,10 @@ from torch import Tensor, nn
 from lff.core.checks import Interval, validate
 from lff.core.errors import BadInputError
 from lff.nn.ensemble import StackedLayerNorm, StackedLinear
+from lff.nn.parts import Rng
 from lff.regularizers.base import (
-    ROLES,
     LinearLike,
     Regularizer,
-    Role,
     Where,
     linears,
     members_of,
@@ -57,7 +56,6 @@ EPS = 1e-12
 class Dropout(Regularizer):
     """Units dropped at random in every loss; the paper searches p from 0.05 to 0.2."""
 
-    tag: ClassVar[str] = "dropout"
     turn: ClassVar[int] = 2
     p: Annotated[float, Interval("(0, 1)", "use 0.05, or leave dropout out")] = 0.05
     """Probability that a unit is dropped."""
@@ -73,7 +71,7 @@ class Dropout(Regularizer):
             remedy = "use actor or both, since it is the actor that acts"
             raise BadInputError("where", self.where, "actor or both to drop when acting", remedy)
 
-    def wrap(self, network: nn.Module, generator: torch.Generator | None = None) -> None:  # noqa: ARG002
+    def wrap(self, network: nn.Module, generator: Rng = None) -> None:  # noqa: ARG002
         """Put a mask behind every nonlinearity."""
         for slot in nonlinearities(network):
             slot.put(nn.Sequential(slot.module, MaskedDropout(self.p, slot.width)))
@@ -95,11 +93,9 @@ class MaskedDropout(nn.Module):
         return kept / (1 - self.p)
 
     def forward(self, x: Float[Tensor, "*batch width"]) -> Float[Tensor, "*batch width"]:
-        """Return what the mask leaves."""
         return x if self.mask.ndim == 0 else x * self.mask
 
     def extra_repr(self) -> str:
-        """Show the probability."""
         return f"p={self.p:g}"
 
 
@@ -119,25 +115,13 @@ def draw_masks(
     }
 
 
-def dropout_of(regularizers: Sequence[Regularizer]) -> dict[Role, Dropout]:
-    """Return the dropout of each network that has one."""
-    return {
-        role: regularizer
-        for regularizer in regularizers
-        if isinstance(regularizer, Dropout)
-        for role in ROLES
-        if regularizer.works_on(role)
-    }
-
-
 @dataclass(frozen=True, kw_only=True)
 class LayerNorm(Regularizer):
     """Normalise every hidden layer over its units, before the nonlinearity."""
 
-    tag: ClassVar[str] = "layer-norm"
     turn: ClassVar[int] = 1
 
-    def wrap(self, network: nn.Module, generator: torch.Generator | None = None) -> None:  # noqa: ARG002
+    def wrap(self, network: nn.Module, generator: Rng = None) -> None:  # noqa: ARG002
         """Put a layer norm, scale 1 and shift 0, before every nonlinearity."""
         members = members_of(network)
         slots = nonlinearities(network)
@@ -152,11 +136,10 @@ class LayerNorm(Regularizer):
 class SpectralNorm(Regularizer):
     """Divide the last hidden layer's weight by its largest singular value."""
 
-    tag: ClassVar[str] = "spectral-norm"
     where: Where = "critic"
     """The networks it works on; the paper does not say, the critics are the usual place."""
 
-    def wrap(self, network: nn.Module, generator: torch.Generator | None = None) -> None:
+    def wrap(self, network: nn.Module, generator: Rng = None) -> None:
         """Replace the last hidden Linear layer; its parameters keep their names."""
         slot = linears(network)[-2]
         if isinstance(slot.module, nn.Linear | StackedLinear):
@@ -171,9 +154,7 @@ class SpectralLinear(LinearLike):
     weight: Tensor
     bias: Tensor | None
 
-    def __init__(
-        self, linear: nn.Linear | StackedLinear, *, generator: torch.Generator | None = None
-    ) -> None:
+    def __init__(self, linear: nn.Linear | StackedLinear, *, generator: Rng = None) -> None:
         super().__init__()
         self.weight, self.bias = linear.weight, linear.bias
         with torch.no_grad():
@@ -201,7 +182,6 @@ class SpectralLinear(LinearLike):
         return (self.u * (self._matrix(self.weight) @ self.v[..., None])[..., 0]).sum(dim=-1)
 
     def forward(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
-        """Return x W / σ(W) + b."""
         weight = self.weight / self.norm()[..., None, None]
         if weight.ndim == 2:
             return F.linear(x, weight, self.bias)
@@ -216,7 +196,6 @@ class SpectralLinear(LinearLike):
         return layer
 
     def extra_repr(self) -> str:
-        """Show the sizes in the order of ``nn.Linear``."""
         rows, columns = self._matrix(self.weight).shape[-2:]
         return f"in_features={columns}, out_features={rows}, norm=1"
 

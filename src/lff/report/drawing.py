@@ -8,8 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lff.report.style import PUBLISHED, variant_colors
-from lff.stats import Curves, Metric, Published, Row, stratified_bootstrap, t_interval
+from lff.report.style import DOTTED, GREY, PUBLISHED, variant_colors
+from lff.stats import (
+    Curves,
+    Metric,
+    Published,
+    Row,
+    interquartile_mean,
+    stratified_bootstrap,
+    t_interval,
+)
 
 FEW = 3
 """A curve of no more points than this shows them."""
@@ -51,14 +59,12 @@ def draw_curves(
         axis.set_yscale("log")
     for name in names:
         steps, scores = _scores(Curves(rows, metric=Metric(metric), variants=[name]), name)
-        scores = [np.log(table) for table in scores] if log else scores
-        mean = np.array([table.mean() for table in scores])
-        bands = np.array([_band(table, as_paper=as_paper) for table in scores]).reshape(-1, 2)
-        mean, bands = (np.exp(mean), np.exp(bands)) if log else (mean, bands)
+        found = [center_and_band(table, as_paper=as_paper, log=log) for table in scores]
+        mean, low, high = np.array(found).reshape(-1, 3).T
         color, marker = colors[name], "o" if len(steps) <= FEW else ""
         axis.plot(steps, mean, color=color, label=name, marker=marker, markersize=4)
-        axis.fill_between(steps, *bands.T, color=color, alpha=0.2, linewidth=0)
-        banded = banded or bool((bands[:, 0] < bands[:, 1]).any())
+        axis.fill_between(steps, low, high, color=color, alpha=0.2, linewidth=0)
+        banded = banded or bool((low < high).any())
         lost = {row.step for row in rows if row.variant == name and not math.isfinite(row.value)}
         if lost:
             edge = {"transform": axis.get_xaxis_transform(), "clip_on": False}
@@ -85,36 +91,32 @@ def _scores(curves: Curves, name: str) -> tuple[list[int], list[NDArray[np.float
     return sorted(by_step), tables
 
 
-def _band(scores: NDArray[np.float64], *, as_paper: bool) -> tuple[float, float]:
-    runs, tasks = scores.shape
-    mean = float(scores.mean())
-    if as_paper:
-        error = float(scores.std(ddof=1)) / scores.size**0.5 if scores.size > 1 else 0.0
-        return mean - error, mean + error
-    if runs < FEWEST:
-        return mean, mean
-    if tasks == 1:
-        interval = t_interval(scores[:, 0].tolist())
-    else:
-        interval = stratified_bootstrap(scores, lambda x: float(x.mean()), resamples=500)
-    return interval.low, interval.high
-
-
 def center_and_band(
-    values: Sequence[float], *, as_paper: bool = False, log: bool = False
-) -> tuple[float, float, float]:
-    """Return the mean of the finite values of one task and its band, as the curves have them.
+    scores: NDArray[np.float64], *, as_paper: bool = False, log: bool = False
+) -> NDArray[np.float64]:
+    """Return the mean of values (run, task) and both ends of its band, if ``log`` by logarithms.
 
-    >>> center_and_band([0.0, 2.0], as_paper=True)
-    (1.0, 0.0, 2.0)
+    >>> center_and_band(np.array([[0.0], [2.0]]), as_paper=True).tolist()
+    [1.0, 0.0, 2.0]
     """
-    finite = [v for v in values if math.isfinite(v) and (v > 0 or not log)]
-    if not finite:
-        return math.nan, math.nan, math.nan
-    taken = np.array(finite)[:, None]
-    taken = np.log(taken) if log else taken
-    center, low, high = float(taken.mean()), *_band(taken, as_paper=as_paper)
-    return (math.exp(center), math.exp(low), math.exp(high)) if log else (center, low, high)
+    if log:
+        return np.exp(center_and_band(np.log(scores), as_paper=as_paper))
+    mean = scores.mean()
+    error = 0.0
+    if as_paper and scores.size > 1:
+        error = scores.std(ddof=1) / scores.size**0.5
+    elif not as_paper and len(scores) >= FEWEST:
+        if scores.shape[1] == 1:
+            interval = t_interval(scores[:, 0].tolist())
+        else:
+            interval = stratified_bootstrap(scores, lambda x: float(x.mean()), resamples=500)
+        return np.array([mean, interval.low, interval.high])
+    return np.array([mean, mean - error, mean + error])
+
+
+def draw_floor(axis: Any, value: float) -> None:
+    """Draw the return of a policy that learns nothing."""
+    axis.axhline(value, color=GREY, linewidth=1.2, linestyle=(0, DOTTED))
 
 
 def draw_bars(
@@ -126,18 +128,48 @@ def draw_bars(
     log: bool = False,
 ) -> None:
     """Draw each variant's mean over seeds as a point with its band, and the seeds beside it."""
-    names = [*values]
     if log:
         axis.set_yscale("log")
-    for place, name in enumerate(names):
-        center, low, high = center_and_band(values[name], as_paper=as_paper, log=log)
+    for place, (name, found) in enumerate(values.items()):
         color = colors[name]
-        seeds = [v for v in values[name] if math.isfinite(v)]
+        seeds = np.array([v for v in found if math.isfinite(v)])
         axis.plot([place + 0.18] * len(seeds), seeds, "o", color=color, markersize=3, alpha=0.45)
-        axis.plot([place, place], [low, high], color=color, linewidth=2)
-        axis.plot([place], [center], "s", color=color, markersize=6)
-    axis.set_xticks(range(len(names)), [""] * len(names))
-    axis.set_xlim(-0.6, len(names) - 0.4)
+        drawn = seeds[seeds > 0] if log else seeds
+        if drawn.size:
+            center, *ends = center_and_band(drawn[:, None], as_paper=as_paper, log=log)
+            axis.plot([place, place], ends, color=color, linewidth=2)
+            axis.plot([place], [center], "s", color=color, markersize=6)
+    axis.set_xticks(range(len(values)), [""] * len(values))
+    axis.set_xlim(-0.6, len(values) - 0.4)
+
+
+def draw_profile(
+    axis: Any, scores: Mapping[str, NDArray[np.float64]], *, colors: Mapping[str, str]
+) -> None:
+    """Draw the share of runs whose score (run, task) is above τ, with bootstrap bands."""
+    levels = np.linspace(0, max(table.max() for table in scores.values()), 101)
+    for name, table in scores.items():
+        rng = np.random.default_rng(0)
+        drawn = rng.integers(len(table), size=(500, *table.shape))
+        samples = np.take_along_axis(table[None], drawn, axis=1)
+        shares = (samples[..., None] > levels).mean(axis=(1, 2))
+        low, high = np.percentile(shares, [2.5, 97.5], axis=0)
+        center = (table[..., None] > levels).mean(axis=(0, 1))
+        axis.plot(levels, center, color=colors[name], linewidth=1.6)
+        axis.fill_between(levels, low, high, color=colors[name], alpha=0.18, linewidth=0)
+    axis.set_ylabel("share of runs above")
+
+
+def draw_middle(
+    axis: Any, scores: Mapping[str, NDArray[np.float64]], *, colors: Mapping[str, str]
+) -> None:
+    """Draw the interquartile mean of scores (run, task) with its stratified bootstrap interval."""
+    for place, (name, table) in enumerate(scores.items()):
+        found = stratified_bootstrap(table, interquartile_mean)
+        axis.plot([place, place], [found.low, found.high], color=colors[name], linewidth=3)
+        axis.plot([place], [found.estimate], "s", color=colors[name], markersize=7)
+    axis.set_xticks(range(len(scores)), [*scores])
+    axis.set_xlim(-0.6, len(scores) - 0.4)
 
 
 def draw_histograms(
@@ -148,11 +180,10 @@ def draw_histograms(
     faint: bool = False,
 ) -> None:
     """Draw each variant's share of entries in equal bins from -4 to 4, as outlines."""
+    style = {"linestyle": (0, (1.0, 1.5))} if faint else {}
     for name, found in counts.items():
-        share = np.asarray(found, dtype=np.float64)
-        share = share / max(share.sum(), 1e-300)
+        share = np.asarray(found) / max(sum(found), 1e-300)
         edges = np.linspace(-4, 4, len(share) + 1)
-        style = {"linestyle": (0, (1.0, 1.5))} if faint else {}
         axis.stairs(share, edges, color=colors[name], linewidth=1.4, **style)
 
 
@@ -169,18 +200,14 @@ def draw_published(axis: Any, scores: Sequence[Published], *, task: str, until: 
     for name, marker in zip(algorithms, cycle(MARKERS), strict=False):
         theirs = sorted((s for s in own if s.algorithm == name), key=lambda s: s.env_steps)
         reached = [s for s in theirs if s.env_steps <= until]
-        style = {"color": PUBLISHED, "marker": marker, "markerfacecolor": "white", "markersize": 5}
+        style: dict[str, Any] = {"color": PUBLISHED, "marker": marker, "markersize": 5}
+        style["markerfacecolor"] = "white"
         if reached:
-            axis.errorbar(
-                [s.env_steps for s in reached],
-                [s.score for s in reached],
-                yerr=[s.spread or 0.0 for s in reached] if any(s.spread for s in reached) else None,
-                linestyle="none",
-                elinewidth=1,
-                capsize=2,
-                label=f"{name} (published)",
-                **style,
-            )
+            columns = ((s.env_steps, s.score, s.spread) for s in reached)
+            steps, means, spreads = zip(*columns, strict=True)
+            bars = [spread or 0.0 for spread in spreads] if any(spreads) else None
+            style |= {"linestyle": "none", "elinewidth": 1, "capsize": 2}
+            axis.errorbar(steps, means, yerr=bars, label=f"{name} (published)", **style)
         else:
             label = f"{name} at {theirs[0].env_steps:,} (published)"
             axis.axhline(theirs[0].score, color=PUBLISHED, linestyle=":", linewidth=1)
@@ -208,12 +235,8 @@ def draw_tiles(axis: Any, grids: Mapping[str, ArrayLike]) -> tuple[float, float]
     for i, (name, grid) in enumerate(values.items()):
         down, across = divmod(i, columns)
         box = (across * width, 1 - (down + 1) * height, 0.95 * width, (1 - title) * height)
-        tile = axis.inset_axes(box)
-        image = tile.imshow(
-            grid, cmap="viridis", vmin=low, vmax=high, aspect="equal", interpolation="none"
-        )
-        tile.set(xticks=[], yticks=[])
-        tile.set_anchor("N")
+        tile = axis.inset_axes(box, xticks=[], yticks=[], anchor="N")
+        image = tile.imshow(grid, vmin=low, vmax=high, interpolation="none")
         tile.set_title(name.replace(", ", ",\n"), fontsize=6.5, pad=2, linespacing=0.95)
     if image is not None:
         bar = axis.figure.colorbar(image, cax=axis.inset_axes((1 - 0.6 * BAR, 0.1, 0.02, 0.75)))

@@ -2,39 +2,32 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import product, zip_longest
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
 from lff.core.errors import BadInputError
 from lff.experiments.spec import Experiment, Panel
+from lff.report import style
 from lff.report.drawing import (
     draw_bars,
     draw_curves,
+    draw_floor,
     draw_histograms,
+    draw_middle,
+    draw_profile,
     draw_published,
     draw_tiles,
     tile_shape,
 )
-from lff.report.style import (
-    DOTTED,
-    GREY,
-    HEIGHT,
-    SETTINGS,
-    WIDTH,
-    blank_figure,
-    dress,
-    log_ticks,
-    plain_ticks,
-    short_number,
-    variant_colors,
-)
 from lff.stats import RANDOM, ZERO, Curves, Field, Published, Row
 from lff.stats.fields import of_panel
+from lff.stats.metrics import span_of
 
 POLICIES = (RANDOM, ZERO)
 """Variants of a table that learn nothing: floors to compare with."""
@@ -42,6 +35,8 @@ NARROWEST = 5.5
 """Inches of a figure: its legend must fit."""
 ACROSS = 4
 """Tasks side by side; further ones are a block of rows below."""
+OVER_TASKS = {"profile": "performance profile", "middle": "interquartile mean"}
+"""Kinds of panels that are drawn once, over all tasks, and their titles."""
 TILE = 1.1
 """Inches that a row of four surfaces is high."""
 
@@ -70,33 +65,38 @@ class TaskPanel:
     def height(self) -> float:
         """Inches."""
         if self.panel.kind != "grid":
-            return HEIGHT
+            return style.HEIGHT
         rows, columns = tile_shape(len(self.fields))
         lines = 1.05 if any(", " in one.title for one in self.fields) else 1.0
         return rows * TILE * lines * 4 / columns
 
     def draw(self, axis: Any, *, as_paper: bool = False) -> None:
         """Draw it."""
-        panel, colors, title = self.panel, self.colors, self.panel.metric.title
-        if panel.kind == "grid":
+        if self.panel.kind == "grid":
             draw_tiles(axis, {one.title: one.values for one in self.fields})
-            return
-        style: dict[str, Any] = {"colors": colors, "as_paper": as_paper, "log": panel.log}
+        elif self.panel.kind in OVER_TASKS:
+            self._draw_scores(axis)
+        else:
+            self._draw_rows(axis, as_paper=as_paper)
+
+    def _draw_rows(self, axis: Any, *, as_paper: bool) -> None:
+        panel, colors, title = self.panel, self.colors, self.panel.metric.title
+        drawn: dict[str, Any] = {"colors": colors, "as_paper": as_paper, "log": panel.log}
         rows = [row for row in self.rows if row.variant in self.variants]
         match panel.kind:
             case "curves":
-                draw_curves(axis, rows, metric=title, variants=self.variants, legend=False, **style)
+                draw_curves(axis, rows, metric=title, variants=self.variants, legend=False, **drawn)
                 unit = "environment steps" if "/" in self.task else "steps"
                 axis.set_xlabel(panel.x or unit)
                 if panel.log_x:
                     axis.set_xscale("log")
-                    log_ticks(axis.xaxis, *axis.get_xlim(), form=short_number)
+                    style.log_ticks(axis.xaxis, *axis.get_xlim(), form=style.short_number)
                 else:
-                    plain_ticks(axis.xaxis)
+                    style.plain_ticks(axis.xaxis)
             case "bars":
                 curves = Curves(rows, metric=panel.metric)
                 ends = {n: curves.values(n, self.task, "last") for n in self.variants}
-                draw_bars(axis, ends, **style)
+                draw_bars(axis, ends, **drawn)
             case "histogram":
                 steps = sorted({row.step for row in rows})
                 for step in dict.fromkeys((steps[0], steps[-1])):
@@ -116,14 +116,35 @@ class TaskPanel:
         if self.published:
             last = max(row.step for row in self.rows)
             draw_published(axis, self.published, task=self.task, until=last)
-        dress(axis, log=panel.log)
+        style.dress(axis, log=panel.log)
+
+    def _draw_scores(self, axis: Any) -> None:
+        measured = f"mean {self.panel.metric.title} over the curve, share of the task's span"
+        draw = draw_profile if self.panel.kind == "profile" else draw_middle
+        draw(axis, self._scores(), colors=self.colors)
+        axis.set_xlabel(measured)
+        axis.set_ylim(bottom=0)
+        style.dress(axis)
+
+    def _scores(self) -> dict[str, NDArray[np.float64]]:
+        """Return each variant's scores (run, task), cut to the fewest runs of a task."""
+        curves = Curves(self.rows, metric=self.panel.metric)
+        found = {}
+        for name in self.variants:
+            columns = [
+                np.divide(curves.values(name, task, "mean"), span_of(task) or 1.0)
+                for task in curves.tasks
+            ]
+            fewest = min(len(column) for column in columns)
+            found[name] = np.stack([column[:fewest] for column in columns], axis=1)
+        return found
 
     def _lines(self, axis: Any) -> None:
         title = self.panel.metric.title
         floor = [r.value for r in self.rows if r.variant == RANDOM and r.metric == title]
         finite = [value for value in floor if np.isfinite(value)]
         if finite:
-            axis.axhline(np.mean(finite), color=GREY, linewidth=1.2, linestyle=(0, DOTTED))
+            draw_floor(axis, float(np.mean(finite)))
         if self.panel.line is not None:
             axis.axhline(self.panel.line, color="black", linewidth=0.8, linestyle=(0, (4, 3)))
             place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "xytext": (-2, 3)}
@@ -142,20 +163,20 @@ def task_panels(
     found = []
     if panel.kind == "grid":
         for task in dict.fromkeys(one.task for one in fields):
-            shown = [
-                one
-                for one in of_panel(fields, panel.metric.title, task)
-                if one.name or not panel.variants or one.variant in panel.variants
-            ]
+            drawn = [*panel.variants] or [one.variant for one in fields]
+            surfaces = of_panel(fields, panel.metric.title, task)
+            shown = [one for one in surfaces if one.name or one.variant in drawn]
             titles = [one.title for one in shown]
             found.append(TaskPanel(panel, task, (), titles, colors, fields=shown))
+    elif panel.kind in OVER_TASKS:
+        own = [row for row in rows if row.metric == panel.metric.title]
+        shared = [v for v in variants_of(own) if len({r.task for r in own if r.variant == v}) > 1]
+        found.append(TaskPanel(panel, OVER_TASKS[panel.kind], own, shared, colors))
     else:
         scores = published if panel.metric.policies and panel.kind == "curves" else ()
-        own: dict[str, list[Row]] = {}
-        for row in rows:
-            if row.metric.partition("[")[0] == panel.metric.title:
-                own.setdefault(row.task, []).append(row)
-        for task, there in own.items():
+        own = [row for row in rows if row.metric.partition("[")[0] == panel.metric.title]
+        for task in dict.fromkeys(row.task for row in own):
+            there = [row for row in own if row.task == task]
             names = {row.variant for row in there}
             drawn = [name for name in panel.variants or variants_of(rows) if name in names]
             found.append(TaskPanel(panel, task, there, drawn, colors, scores))
@@ -177,57 +198,50 @@ def draw_experiment(
     Bands are 95 % t-intervals over seeds; ``as_paper`` draws one standard error instead.
     ``published``: scores of others to draw beside the returns; ``fields``: surfaces.
     """
-    colors = variant_colors(variants_of(rows), experiment.roles)
+    colors = style.variant_colors(variants_of(rows), experiment.roles)
     found = {
         panel: task_panels(panel, rows, colors, published, fields) for panel in experiment.panels
     }
     found = {panel: drawn for panel, drawn in found.items() if drawn}
+    if found:  # what is over all tasks stands behind the tasks of the first panel
+        first = next(iter(found))
+        for panel in [one for one in found if one.kind in OVER_TASKS and one is not first]:
+            found[first] = [*found[first], *found.pop(panel)]
     if not found:
         remedy = f"make its table: lff experiment run {experiment.name}"
         raise BadInputError("panels", experiment.name, "drawn from a table", remedy)
-    tasks = list(dict.fromkeys(row.task for row in rows))
-    with mpl.rc_context(SETTINGS):
-        blocks = [tasks[i : i + ACROSS] for i in range(0, len(tasks), ACROSS)]
-        columns = len(blocks[0])
-        width = max(WIDTH * columns, NARROWEST)
-        heights = [
-            max(one.height for one in drawn)
-            * (width / columns / WIDTH if panel.kind == "grid" else 1)  # tiles stay square
-            for panel, drawn in found.items()
-        ]
-        size = (width, sum(heights) * len(blocks) + 0.9)
-        figure = blank_figure(*size)
-        axes = figure.subplots(
-            len(found) * len(blocks), columns, squeeze=False, height_ratios=heights * len(blocks)
-        )
-        lines = iter(axes)
-        for block in blocks:
-            for i, drawn in enumerate(found.values()):
-                line = next(lines)
-                _draw_line(line, block, drawn, as_paper=as_paper)
-                for axis, task in zip(line, block if i == 0 else (), strict=False):
-                    axis.set_title(task, fontsize=10)
+    tasks = [row.task for row in rows] + [one.task for drawn in found.values() for one in drawn]
+    tasks = list(dict.fromkeys(tasks))
+    blocks = [tasks[i : i + ACROSS] for i in range(0, len(tasks), ACROSS)]
+    columns = len(blocks[0])
+    width = max(style.WIDTH * columns, NARROWEST)
+    heights = [
+        max(one.height for one in drawn)
+        * (width / columns / style.WIDTH if panel.kind == "grid" else 1)  # tiles stay square
+        for panel, drawn in found.items()
+    ] * len(blocks)
+    with mpl.rc_context(style.SETTINGS):
+        figure = style.blank_figure(width, sum(heights) + 0.9)
+        lines = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights)
+        for line, (block, panel) in zip(lines, product(blocks, found), strict=True):
+            by_task = {one.task: one for one in found[panel]}
+            for axis, task in zip_longest(line, block):
+                if task in by_task:
+                    by_task[task].draw(axis, as_paper=as_paper)
+                else:
+                    axis.set_axis_off()
+                if panel is next(iter(found)):
+                    axis.set_title(task or "", fontsize=10)
+            for axis in line[1:]:
+                axis.set_ylabel("")
         _legend(figure, legend_entries(rows, colors))
     return figure
 
 
-def _draw_line(
-    line: Sequence[Any], tasks: Sequence[str], drawn: Sequence[TaskPanel], *, as_paper: bool
-) -> None:
-    by_task = {one.task: one for one in drawn}
-    for axis, task in zip_longest(line, tasks):
-        if task in by_task:
-            by_task[task].draw(axis, as_paper=as_paper)
-        else:
-            axis.set_axis_off()
-        if axis is not line[0]:
-            axis.set_ylabel("")
-
-
 def draw_panel(panel: TaskPanel) -> Figure:
     """Draw one panel of one task alone."""
-    with mpl.rc_context(SETTINGS):
-        figure = blank_figure(WIDTH, panel.height)
+    with mpl.rc_context(style.SETTINGS):
+        figure = style.blank_figure(style.WIDTH, panel.height)
         panel.draw(figure.subplots())
     return figure
 
@@ -244,7 +258,7 @@ def legend_entries(rows: Sequence[Row], colors: Mapping[str, str]) -> list[Legen
     """Return the lines of a table's figures."""
     found = [LegendEntry(name, colors[name]) for name in variants_of(rows)]
     if any(row.variant == RANDOM for row in rows):
-        found.append(LegendEntry(RANDOM, GREY, DOTTED))
+        found.append(LegendEntry(RANDOM, style.GREY, style.DOTTED))
     return found
 
 
@@ -255,10 +269,8 @@ def variants_of(rows: Sequence[Row]) -> list[str]:
 
 def _legend(figure: Figure, entries: Sequence[LegendEntry]) -> None:
     handles = [
-        Line2D(
-            [], [], color=one.color, linestyle=(0, one.dash) if one.dash else "-", label=one.name
-        )
-        for one in entries
+        Line2D([], [], color=e.color, label=e.name, linestyle=(0, e.dash) if e.dash else "-")
+        for e in entries
     ]
     columns = max(1, min(len(handles), int(figure.get_figwidth() // 2.4)))
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)

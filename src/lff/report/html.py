@@ -5,7 +5,6 @@ nothing within an image.
 """
 
 import base64
-import functools
 import hashlib
 import io
 import math
@@ -27,14 +26,27 @@ GENERATOR = "lff report"
 """Marks a page as ours, which may be replaced."""
 COLORS = (*PALETTE, GREY)
 """The classes s0, s1, ... of a page without variants."""
-SYMBOLS = {"confirmed": "✓", "refuted": "✗", "inconclusive at this scale": "?", "no signal": "–"}
+SYMBOLS = {
+    **dict.fromkeys(("supported here", "holds"), "✓"),
+    **dict.fromkeys(("contradicted here", "refuted"), "✗"),
+    "undecided here": "?",
+    "no signal": "–",
+}
 KINDS = {
-    "confirmed": "confirmed",
-    "refuted": "refuted",
-    "inconclusive at this scale": "inconclusive",
+    **dict.fromkeys(("supported here", "holds"), "confirmed"),
+    **dict.fromkeys(("contradicted here", "refuted"), "refuted"),
+    "undecided here": "inconclusive",
 }
 """Style classes of the outcomes that have a colour."""
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+TEMPLATES = Environment(
+    loader=PackageLoader("lff.report"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+TEMPLATES.globals.update(generator=GENERATOR, symbols=SYMBOLS, kinds=KINDS)
 
 
 class Drawn(NamedTuple):
@@ -57,7 +69,7 @@ def render(
     True
     """
     shades = [(color, dark_of(color)) for color in colors]
-    style = _environment().get_template("style.css").render(shades=shades) + css
+    style = TEMPLATES.get_template("style.css").render(shades=shades) + css
     scripts = f"script-src {_hash(script)}; " if script else ""
     policy = (
         f"default-src 'none'; img-src data:; style-src {_hash(style)}; {scripts}"
@@ -65,7 +77,7 @@ def render(
     )
     given: dict[str, Any] = {"home": None, "colors": [*colors], "policy": Markup(policy)}
     given |= {"style": Markup(style), "script": Markup(script)} | values
-    return _environment().get_template(template).render(**given)
+    return TEMPLATES.get_template(template).render(**given)
 
 
 def draw(figure: Figure, *, title: str, label: str) -> Drawn:
@@ -100,19 +112,6 @@ def write_page(path: Path, text: str) -> None:
     with reported("write", path):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path, text.encode())
-
-
-@functools.cache
-def _environment() -> Environment:
-    found = Environment(
-        loader=PackageLoader("lff.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    found.globals.update(generator=GENERATOR, symbols=SYMBOLS, kinds=KINDS)
-    return found
 
 
 def _hash(text: str) -> str:

@@ -9,23 +9,19 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from lff.report.drawing import FEW, LOGARITHMIC, draw_curves, draw_histograms
+from lff.report import style
+from lff.report.drawing import FEW, LOGARITHMIC, draw_curves, draw_floor, draw_histograms
 from lff.report.experiment_figure import LegendEntry
 from lff.report.html import draw, number, png, render, show
-from lff.report.style import (
-    DOTTED,
-    GREY,
-    HEIGHT,
-    PALETTE,
-    SETTINGS,
-    WIDTH,
-    blank_figure,
-    dress,
-    plain_ticks,
-    run_colors,
-)
 from lff.runs.read import RETURN, Run, as_number, differences
 from lff.stats import Row
+
+
+def _both(title: str, metric: str) -> dict[str, str]:
+    """Return a metric of the actor and the same of the critics."""
+    names = {"actor": "actor", "critics": "critic"}
+    return {f"{title}, {who}": metric.format(name) for who, name in names.items()}
+
 
 GROUPS = {
     "Return": (
@@ -46,31 +42,16 @@ GROUPS = {
     "Drift of B": (
         "Standard deviation of the entries, and their histogram in units of it, at the first row "
         "(dotted) and the last.",
-        {
-            "std of the actor's B": "lff/actor_B_std",
-            "std of the critics' B": "lff/critic_B_std",
-            "entries of the actor's B": "lff/actor_B_histogram",
-            "entries of the critics' B": "lff/critic_B_histogram",
-        },
+        _both("std of B", "lff/{}_B_std") | _both("entries of B", "lff/{}_B_histogram"),
     ),
     "Phases": (
         "Median of |2πBx| in radians, with the band from the 5 % to the 95 % quantile; share of "
         "the features that are neither linear nor constant.",
-        {
-            "phases of the actor": "lff/actor_phase_q50",
-            "phases of the critics": "lff/critic_phase_q50",
-            "share of waves, actor": "lff/actor_wave_share",
-            "share of waves, critics": "lff/critic_wave_share",
-        },
+        _both("phases", "lff/{}_phase_q50") | _both("share of waves", "lff/{}_wave_share"),
     ),
     "Features": (
         "Effective rank of the input of the last layer, and the share of dormant hidden units.",
-        {
-            "effective rank, actor": "net/actor_effective_rank",
-            "effective rank, critics": "net/critic_effective_rank",
-            "dormant units, actor": "net/actor_dormant",
-            "dormant units, critics": "net/critic_dormant",
-        },
+        _both("effective rank", "net/{}_effective_rank") | _both("dormant units", "net/{}_dormant"),
     ),
 }
 """By heading: a note, and the metrics of its charts by their titles."""
@@ -91,8 +72,8 @@ def run_page(runs: Sequence[Run]) -> str:
         warnings=_warnings(runs),
         results=_results(runs),
         groups=_groups(runs),
-        colors=PALETTE,
-        legend=[LegendEntry(name, color) for name, color in run_colors(names).items()],
+        colors=style.PALETTE,
+        legend=[LegendEntry(name, color) for name, color in style.run_colors(names).items()],
         sheets={r.name: source for r in runs if r.sheet and (source := png(r.sheet))},
         evaluations=_evaluations(runs),
         differ=[values[name] for name in differ],
@@ -134,8 +115,8 @@ def _results(runs: Sequence[Run]) -> list[list[str]]:
         "random policy": [number(run.reference_mean("random")) for run in runs],
         "zero policy": [number(run.reference_mean("zero")) for run in runs],
         "largest |Q|": [number(run.q_max) for run in runs],
-        "std of the actor's B": [number(run.last("lff/actor_B_std")) for run in runs],
-        "std of the critics' B": [number(run.last("lff/critic_B_std")) for run in runs],
+        "std of B, actor": [number(run.last("lff/actor_B_std")) for run in runs],
+        "std of B, critics": [number(run.last("lff/critic_B_std")) for run in runs],
     }
     return [[name, *values] for name, values in lines.items()]
 
@@ -154,13 +135,18 @@ def _groups(runs: Sequence[Run]) -> list[dict[str, Any]]:
     return found
 
 
+def _played(run: Run) -> list[tuple[int, list[float]]]:
+    """Return the step of every evaluation and the returns of its episodes."""
+    returns = [[as_number(value) for value in one.get("returns") or ()] for one in run.evaluations]
+    steps = [int(one.get("env_step", 0)) for one in run.evaluations]
+    return [*zip(steps, returns, strict=True)]
+
+
 def _evaluations(runs: Sequence[Run]) -> list[list[str]]:
     lines = []
     for run in runs:
         errors = dict(run.curve("eval/q_minus_return"))
-        for evaluation in run.evaluations:
-            step = int(evaluation.get("env_step", 0))
-            returns = [as_number(value) for value in evaluation.get("returns") or ()]
+        for step, returns in _played(run):
             if returns:
                 mean = sum(returns) / len(returns)
                 shown = [mean, min(returns), max(returns), errors.get(step)]
@@ -176,17 +162,17 @@ def _origin(run: Run) -> dict[str, str]:
 
 def draw_chart(metric: str, runs: Sequence[Run]) -> Figure:
     """Draw a metric with a line for each run."""
-    colors = run_colors([run.name for run in runs])
+    colors = style.run_colors([run.name for run in runs])
     kind = metric.rpartition("_")[2]
-    with mpl.rc_context(SETTINGS):
-        figure = blank_figure(WIDTH, HEIGHT)
+    with mpl.rc_context(style.SETTINGS):
+        figure = style.blank_figure(style.WIDTH, style.HEIGHT)
         axis = figure.subplots()
         for run in runs if kind in ONE_RUN else ():
             ONE_RUN[kind](axis, metric, run, colors[run.name])
         if metric == RETURN:
             floors = {run.env: run.reference_mean("random") for run in runs}
             if len(floors) == 1 and all(map(math.isfinite, floors.values())):
-                axis.axhline(*floors.values(), color=GREY, linewidth=1.2, linestyle=(0, DOTTED))
+                draw_floor(axis, *floors.values())
         log = metric.endswith(LOGARITHMIC)
         if kind not in ("q50", "histogram"):
             rows = [
@@ -201,8 +187,8 @@ def draw_chart(metric: str, runs: Sequence[Run]) -> Figure:
             axis.set_xlabel("standard deviations")
         else:
             axis.set_xlabel("environment steps")
-            plain_ticks(axis.xaxis)
-        dress(axis, log=log)
+            style.plain_ticks(axis.xaxis)
+        style.dress(axis, log=log)
     return figure
 
 
@@ -211,11 +197,9 @@ def _episodes(axis: Any, metric: str, run: Run, color: str) -> None:
     spread = dict(run.curve("eval/return_std"))
     reach = np.array([spread.get(int(step), 0.0) for step in steps])
     axis.fill_between(steps, means - reach, means + reach, color=color, alpha=0.2, linewidth=0)
-    for evaluation in run.evaluations:
-        returns = [as_number(value) for value in evaluation.get("returns") or ()]
-        finite = [value for value in returns if math.isfinite(value)]
-        at = [int(evaluation.get("env_step", 0))] * len(finite)
-        axis.plot(at, finite, "o", color=color, markersize=2.5, alpha=0.4, markeredgewidth=0)
+    for step, returns in _played(run):
+        dots = {"color": color, "markersize": 2.5, "alpha": 0.4, "markeredgewidth": 0}
+        axis.plot([step] * len(returns), returns, "o", **dots)
 
 
 def _phases(axis: Any, metric: str, run: Run, color: str) -> None:

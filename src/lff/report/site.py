@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from scipy.stats import trim_mean
 
 from lff.core.errors import BadInputError
-from lff.experiments.spec import SCALES, Claim, Experiment, Panel, ScaleName
+from lff.experiments.spec import SCALES, Experiment, Panel, ScaleName
 from lff.report.drawing import LOGARITHMIC
 from lff.report.experiment_figure import (
     POLICIES,
@@ -24,7 +24,8 @@ from lff.report.experiment_figure import (
 from lff.report.html import check_replaceable, draw, number, render, show, write_page
 from lff.report.style import GREY, variant_colors
 from lff.stats import RETURN, Curves, Field, Metric, Published, Row, Statistic, t_interval
-from lff.stats.verdicts import Verdict
+from lff.stats.claim import Kind, Whose
+from lff.stats.verdicts import TESTED, Verdict, benjamini_hochberg
 from lff.store import flat
 
 DIAGNOSTICS = ("lff/", "net/", "train/q_", "eval/q_", "train/target_q")
@@ -43,14 +44,14 @@ class Entry:
     scale: ScaleName | None = None
     rows: Sequence[Row] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    verdicts: Sequence[Verdict] = ()
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     published: Sequence[Published] = ()
     fields: Sequence[Field] = ()
 
     @property
-    def judged(self) -> list[tuple[Claim, Verdict]]:
+    def judged(self) -> list[tuple[Kind, Verdict]]:
         """The claims with their verdicts."""
-        return [*zip(self.experiment.claims, self.verdicts, strict=True)]
+        return [(c, self.verdicts[c.name]) for c in self.experiment.claims if self.verdicts]
 
     @property
     def file(self) -> str:
@@ -82,7 +83,7 @@ class Entry:
             home=home,
             experiment=experiment,
             scale=self.scale,
-            outcomes=Counter(verdict.outcome for verdict in self.verdicts),
+            outcomes=Counter(verdict.outcome for verdict in self.verdicts.values()),
             size=_size(rows),
             small=SCALES[self.scale] if experiment.is_small(self.scale) else "",
             judged=self.judged,
@@ -238,7 +239,7 @@ def index_page(entries: Sequence[Entry]) -> str:
         title="lff: experiments and verdicts",
         run=run,
         waiting=[entry for entry in entries if not entry.scale],
-        outcomes=Counter(verdict.outcome for entry in run for verdict in entry.verdicts),
+        outcomes=Counter(v.outcome for entry in run for v in entry.verdicts.values()),
         small=", ".join(f"{entry.experiment.name} ({entry.scale})" for entry in small),
     )
 
@@ -246,5 +247,13 @@ def index_page(entries: Sequence[Entry]) -> str:
 def claims_page(entries: Iterable[Entry]) -> str:
     """Return a summary and a table for each experiment; the same tables give the same bytes."""
     run = [entry for entry in entries if entry.scale and entry.verdicts]
-    counts = Counter(verdict.outcome for entry in run for verdict in entry.verdicts)
-    return render("claims.md", entries=run, counts=counts)
+    counts = {whose: Counter[str]() for whose in get_args(Whose)}
+    tested: dict[str, float] = {}
+    for entry in run:
+        for claim, verdict in entry.judged:
+            counts[claim.whose or "ours"][verdict.outcome] += 1
+            if verdict.outcome in TESTED and verdict.p is not None:
+                tested[f"{entry.experiment.name} {claim.name}"] = verdict.p
+    outcomes = dict.fromkeys(outcome for found in counts.values() for outcome in found)
+    q_values = benjamini_hochberg(tested)
+    return render("claims.md", entries=run, counts=counts, outcomes=outcomes, q_values=q_values)

@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from lff.core.errors import BadInputError
+from lff.core.errors import BadInputError, missing_extra
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs import Env, make
 from lff.runs.load import Policy
@@ -72,10 +72,8 @@ def require_writer(path: Path) -> None:
     """Raise, before anything is played, unless a file of this name can be written."""
     if path.suffix not in PACKAGES:
         raise BadInputError("video", str(path), "a .mp4 or .gif file", "use play.mp4, say")
-    package = PACKAGES[path.suffix]
-    if importlib.util.find_spec(package) is None:
-        remedy = "pip install 'learned-fourier-features[video]'"
-        raise BadInputError("video", f"no module {package}", "written by it", remedy)
+    if importlib.util.find_spec(PACKAGES[path.suffix]) is None:
+        raise missing_extra(PACKAGES[path.suffix], "video", "videos")
 
 
 def stride(fps: float) -> int:

@@ -20,8 +20,7 @@ from lff.core.seeding import stream_seed
 from lff.nn import Ensemble
 from lff.ntk import empirical_ntk, spectrum
 from lff.ntk.spectrum import frequency
-from lff.runs.load import load, replay_sample
-from lff.store import find_run
+from lff.runs.load import Policy, load, replay_sample
 
 HEAD = 16
 """Eigenvalues that count as the head of a spectrum."""
@@ -64,7 +63,7 @@ def read_spectra(path: Path | str, *, points: int = 256, lines: int = 64) -> lis
         raise BadInputError("run", str(path), f"with {HEAD + 1} replayed points or more", remedy)
     critic_inputs = sample if policy.config.algo.learns_from == "replay" else sample[:1]
     x = torch.cat(critic_inputs, dim=-1).double()
-    return [look(step, first_critic(agent), x, lines=lines) for step, agent in _agents(path)]
+    return [look(step, first_critic(agent), x, lines=lines) for step, agent in _agents(policy)]
 
 
 def look(step: int, critic: nn.Module, x: Tensor, *, lines: int = 64) -> Snapshot:
@@ -118,11 +117,10 @@ def untrained(agent: Agent, seed: int) -> Agent:
     return untouched
 
 
-def _agents(path: Path | str) -> Iterator[tuple[int, Agent]]:
-    last = load(path)
+def _agents(last: Policy) -> Iterator[tuple[int, Agent]]:
     yield 0, untrained(last.agent, last.config.seed)
-    for folder in sorted(find_run(path).checkpoints.glob("step-*")):
+    for folder in sorted(last.run.checkpoints.glob("step-*")):
         step = int(folder.name.removeprefix("step-")) if not folder.suffix else last.step
         if step < last.step:
-            yield step, load(path, checkpoint=step).agent
+            yield step, load(last.run.path, checkpoint=step).agent
     yield last.step, last.agent

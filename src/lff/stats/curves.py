@@ -15,16 +15,16 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.stats import linregress, spearmanr
+from scipy.stats import rankdata
 
 from lff.core.checks import check_choice
 from lff.core.errors import BadInputError
-from lff.stats.metrics import RANDOM, ZERO, Metric
+from lff.stats.metrics import RANDOM, ZERO, Metric, span_of
 from lff.stats.tables import Row
 
 Statistic = Literal["mean", "last", "max", "min", "growth", "first above"]
-"""Of a curve: mean of all evaluations, last, largest, smallest, last over first, and the step of
-the first evaluation that has left the random policy by a tenth of what the arms ever gain."""
+"""Of a curve: its mean by trapezoids, last, largest, smallest, last over first, and the step of the
+first evaluation above the random policy by a tenth of the task's span; its last step if none is."""
 RISE = 0.1
 
 
@@ -45,7 +45,7 @@ def describe(statistic: Statistic, metric: Metric) -> str:
         "max": title if metric.peak else f"largest {title}",
         "min": f"smallest {title}",
         "growth": f"{title}, last over first,",
-        "first above": f"steps until {title} leaves the random policy",
+        "first above": f"steps until {title} passes the random policy by {RISE:.0%} of the span",
     }[statistic]
 
 
@@ -65,9 +65,10 @@ class Curves:
         apart: Iterable[Iterable[str]] = (),
     ) -> None:
         wanted = None if variants is None else {*variants, RANDOM, ZERO}
-        self.metric = metric
+        self.metric, self._rows = metric, [*rows]
+        self._beside: dict[Metric, Curves] = {}
         self._values: dict[tuple[str, str, int], dict[int, float]] = {}
-        for row in rows:
+        for row in self._rows:
             if row.metric == metric.title and (wanted is None or row.variant in wanted):
                 curve = self._values.setdefault((row.variant, row.task, row.seed), {})
                 curve[row.step] = row.value
@@ -76,6 +77,12 @@ class Curves:
         for (variant, task, _), curve in self._values.items():
             if variant not in (RANDOM, ZERO):
                 self._steps.setdefault((task, self._group.get(variant)), set()).update(curve)
+
+    def beside(self, metric: Metric) -> "Curves":
+        """Return the curves of another metric of the same rows."""
+        if metric not in self._beside:
+            self._beside[metric] = Curves(self._rows, metric=metric)
+        return self._beside[metric]
 
     @property
     def tasks(self) -> list[str]:
@@ -121,7 +128,10 @@ class Curves:
             return values[-1] / values[0] if values[0] else math.nan
         if statistic == "last":
             return values[-1]
-        return float(getattr(np, statistic)(values))  # mean, max or min
+        if statistic == "mean" and len(curve) > 1:
+            first, *_, last = curve
+            return float(np.trapezoid(np.array(values), np.array([*curve]))) / (last - first)
+        return float(getattr(np, statistic)(values))  # max or min, or the mean of one
 
     def values(self, variant: str, task: str, statistic: Statistic) -> list[float]:
         """The statistic of each seed's curve, by seed."""
@@ -132,18 +142,9 @@ class Curves:
         return [value for value in self.values(policy, task, "mean") if math.isfinite(value)]
 
     def _level(self, task: str) -> float:
-        """Random policy plus a tenth of the way up to the best evaluation of any of the arms.
-
-        The same for all arms and seeds; NaN if the random policy is unknown.  A curve that never
-        gets there counts as its last step.
-        """
-        random = self.reference(RANDOM, task)
-        if not random:
-            return math.nan
-        arms = [key for key in self._values if key[1] == task and key[0] not in (RANDOM, ZERO)]
-        floor = float(np.mean(random))
-        top = max((v for key in arms for v in self.carried(*key).values()), default=floor)
-        return floor + RISE * (top - floor)
+        """Return the return to pass; NaN if the random policy or the span is not known."""
+        random, span = self.reference(RANDOM, task), span_of(task)
+        return float(np.mean(random)) + RISE * span if random and span else math.nan
 
 
 def power_of(curve: Mapping[int, float], *, first: int = 1, last: float | None = None) -> float:
@@ -154,7 +155,11 @@ def power_of(curve: Mapping[int, float], *, first: int = 1, last: float | None =
     """
     last = math.inf if last is None else last
     kept = [(s, v) for s, v in curve.items() if max(first, 1) <= s <= last and 0 < v < math.inf]
-    return float(linregress(*np.log(kept).T).slope) if len(kept) > 1 else math.nan
+    if len(kept) < 2:
+        return math.nan
+    x, y = np.log(kept).T
+    x = x - x.mean()
+    return float(x @ y / (x @ x))
 
 
 def rank_correlation(first: Mapping[int, float], second: Mapping[int, float]) -> float:
@@ -163,4 +168,4 @@ def rank_correlation(first: Mapping[int, float], second: Mapping[int, float]) ->
     pairs = [[values[s] for s in steps] for values in (first, second)]
     if len(steps) < 3 or any(len(set(values)) == 1 for values in pairs):
         return math.nan
-    return float(spearmanr(*pairs).statistic)
+    return float(np.corrcoef(*map(rankdata, pairs))[0, 1])

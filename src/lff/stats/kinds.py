@@ -1,110 +1,227 @@
-"""The kinds of claims that a table can confirm or refute.
+"""The kinds of claims that a table can support or contradict.
 
-Each is plain data with a ``judge`` method, over the statistic of each run's curve
-(:mod:`lff.stats.curves`), seed against seed: only seeds that all compared arms have are used.  With
-several tasks a claim is judged on each and holds if it holds on enough of them
-(:func:`lff.stats.verdicts.judge_tasks`); the counting kinds count seeds over all tasks together.
-Fewer than five seeds are always inconclusive.  Returns are always read against the random policy:
-where all arms stay within two of its standard deviations there is no signal.
+Computed    deterministic numbers lie within bounds, or in order
+Better      one arm beats another, or a number; or its gain beats another gain (Welch)
+Equivalent  two arms differ by less than a fixed margin
+MoreOften   an event happens in most runs, or in more runs of one arm than of another (exact)
+Slope       a statistic grows with x; Exponent: a power of the steps lies within bounds
+Correlates  two metrics of a run rise and fall together
+
+Each is plain data with a ``judge`` method, over one number for each run's curve
+(:mod:`lff.stats.curves`).  With several tasks a claim is about their mean, unless ``on_at_least``
+asks for a number of tasks.  Returns are read against the random policy: where no arm has learned
+there is no signal.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.stats import mannwhitneyu
 
 from lff.core.errors import BadInputError
-from lff.stats.curves import Curves, Statistic, power_of, rank_correlation
-from lff.stats.intervals import Interval, t_interval
-from lff.stats.metrics import Metric
-from lff.stats.paired import Kind, Paired
+from lff.stats.claim import Kind, Tasks, is_silent
+from lff.stats.counted import Computed as Computed
+from lff.stats.counted import MoreOften as MoreOften
+from lff.stats.curves import Curves, power_of, rank_correlation
+from lff.stats.intervals import Interval, Scale, contrast, paired_t_interval, shift_interval
+from lff.stats.metrics import Metric, span_of
 from lff.stats.tables import Row
-from lff.stats.verdicts import Verdict, judge_better, judge_equivalent, judge_tasks
+from lff.stats.verdicts import FEWEST_SEEDS, Test, Verdict, conjunction
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimated(Kind):
+    """A kind that is decided by a contrast of means and the bounds of what is claimed."""
+
+    scale: Scale = "difference"
+    """Difference or ratio of means, or ratio of geometric means.  Over several tasks, differences
+    of returns are shares of each task's span."""
+
+    def _test(self, curves: Curves, tasks: Tasks) -> Test:
+        parts = [(weight / len(tasks), v) for weight, v in self._parts(curves, tasks)]
+        fewest = min(len(values) for _, values in parts)
+        if fewest < FEWEST_SEEDS:
+            few = f"{fewest} runs, fewer than {FEWEST_SEEDS}"
+            return Test(1.0, 1.0, f"{self._of(tasks)}: {few}")
+        if not all(np.isfinite(values).all() for _, values in parts):
+            return Test(1.0, 1.0, f"{self._of(tasks)}: infinite in some runs; count them instead")
+        found = contrast(parts, self.scale)
+        low, high = self._bounds(tasks)
+        supports = max(found.above(low), found.below(high))
+        contradicts = min(found.below(low), found.above(high))
+        shown = found.interval()
+        asked = [f"> {self._shown(low)}"] * (low > -math.inf and (low, high) != (0.0, math.inf))
+        asked += [f"< {self._shown(high)}"] * (high < math.inf)
+        if self.scale != "difference":
+            value, least, most = (math.exp(v) for v in (shown.estimate, shown.low, shown.high))
+            shown = Interval(value, least, most, shown.n)
+        words = f", asked for {' and '.join(asked)}" if asked else ""
+        p = min(1.0, 2 * min(supports, contradicts))
+        because = f"{self._of(tasks)}: {shown}{words}, p = {p:.2g}"
+        return Test(supports, contradicts, because, shown)
+
+    def spread(self, rows: Sequence[Row]) -> tuple[float, float, int, int] | None:
+        """Return what power follows from; None if the table lacks runs.
+
+        The contrast's variance with one run of each arm; the baseline's mean in the contrast's
+        units; how many samples there are, and runs of each.
+        """
+        curves, tasks = self._read(rows)
+        parts = [(w / len(tasks), v) for w, v in self._parts(curves, tasks)] if tasks else []
+        if not parts or min(len(values) for _, values in parts) < 2:
+            return None
+        alone = [contrast([part], self.scale) for part in parts]
+        variance = sum(one.error**2 * one.n for one in alone)
+        unit = sum(abs(one.value) for one in alone[1::2] or alone)
+        return variance, unit, len(parts), min(one.n for one in alone)
+
+    def limits(self, rows: Sequence[Row]) -> tuple[float, float]:
+        """Return the bounds of what is claimed, in the contrast's units."""
+        return self._bounds(self._read(rows)[1])
+
+    def _parts(self, curves: Curves, tasks: Tasks) -> Iterator[tuple[float, Sequence[float]]]:
+        """Yield weights and samples; weights are divided by the number of tasks afterwards."""
+        raise NotImplementedError
+
+    def _bounds(self, tasks: Tasks) -> tuple[float, float]:
+        return 0.0, math.inf
+
+    def _shown(self, bound: float) -> str:
+        return f"{bound if self.scale == 'difference' else math.exp(bound):.3g}"
+
+    def _unit(self, task: str, tasks: Tasks) -> float:
+        """Return what a difference on a task is divided by."""
+        shared = self.metric.policies and self.scale == "difference" and len(tasks) > 1
+        return (span_of(task) or 1.0) if shared else 1.0
 
 
 @dataclass(frozen=True)
-class Better(Kind):
-    """``arm`` is better than ``than``: the paired t-interval of the difference is above zero.
+class Better(Estimated):
+    """``arm`` is better than ``than``, an arm or a number.
 
-    ``sign``: 1 if more is better, -1 if less is; None: as the metric says, and fewer steps are.
+    ``over``: then the gain of ``arm`` over ``than`` is larger than that of another pair of arms,
+    whose curves may end elsewhere.  ``sign``: 1 if more is better, -1 if less is; None: as the
+    metric says.  ``by``: then the gain is at least so much, a factor where means are divided.  The
+    steps of "first above" are compared by ranks, since a run that does not get
+    there has no number.
     """
 
     arm: str
     _: KW_ONLY
-    than: str
+    than: str | float
+    over: tuple[str, str] | None = None
+    by: float | None = None
     sign: Literal[1, -1] | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_sign(self.sign or 1)
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The variants that it compares."""
+        than = (self.than,) if isinstance(self.than, str) else ()
+        return (self.arm, *than, *(self.over or ()))
 
-    def judge(self, rows: Sequence[Row]) -> Verdict:
-        """Judge it by the rows of a table."""
-        natural = -1 if self.statistic == "first above" else self.metric.sign
-        arms = (self.arm, self.than)[:: self.sign or natural]
-        return self._judge_pair(rows, arms, lambda gain, _, of: judge_better(gain, of=of))
+    @property
+    def _apart(self) -> Sequence[tuple[str, ...]]:
+        return (self.arms[:2], self.over) if self.over else ()
+
+    @property
+    def _sign(self) -> int:
+        return self.sign or (-1 if self.statistic == "first above" else self.metric.sign)
+
+    def _of(self, tasks: Tasks) -> str:
+        word = "minus" if self.scale == "difference" else "over"
+        pair = self.arm
+        if isinstance(self.than, str):
+            pair = f" {word} ".join([self.arm, self.than][:: self._sign])
+        if self.over:
+            pair = f"gain of {pair}, {word} that of {f' {word} '.join(self.over)}"
+        unit = "share of span, " if self._unit(tasks[0], tasks) != 1 else ""
+        return f"{unit}{self._measured}, {pair}" + self._mean_of(tasks)
+
+    def _mean_of(self, tasks: Tasks) -> str:
+        return f", mean of {len(tasks)} tasks" if len(tasks) > 1 else ""
+
+    def _parts(self, curves: Curves, tasks: Tasks) -> Iterator[tuple[float, Sequence[float]]]:
+        direction = self._sign if isinstance(self.than, str) else 1
+        for task in tasks:
+            weight = direction / self._unit(task, tasks)
+            for sign, arm in zip((1, -1, -1, 1), self.arms, strict=False):
+                yield sign * weight, self._values(curves, arm, task)
+
+    def _bounds(self, tasks: Tasks) -> tuple[float, float]:
+        if isinstance(self.than, str):
+            least = self.by or 0.0 if self.scale == "difference" else math.log(self.by or 1.0)
+            return least, math.inf
+        than = self.than if self.scale == "difference" else math.log(self.than)
+        return (than, math.inf) if self._sign > 0 else (-math.inf, than)
+
+    def _unit(self, task: str, tasks: Tasks) -> float:
+        """Return what a difference is divided by; a number to compare with has its own unit."""
+        return super()._unit(task, tasks) if isinstance(self.than, str) else 1.0
+
+    def _test(self, curves: Curves, tasks: Tasks) -> Test:
+        if self.statistic == "first above":
+            return self._ranks(curves, tasks)
+        test = super()._test(curves, tasks)
+        if len(tasks) > 1 or len(self.arms) != 2 or test.interval is None:
+            return test
+        shared = set.intersection(*({*curves.seeds(arm, tasks[0])} for arm in self.arms))
+        pairs = [
+            [curves.statistic(arm, tasks[0], s, self.statistic) for s in sorted(shared)]
+            for arm in self.arms
+        ]
+        notes: tuple[str, ...] = ()
+        if len(shared) > 1 and np.isfinite(pairs).all():
+            notes = (f"paired difference {paired_t_interval(*pairs[:: self._sign])}",)
+        return Test(test.supports, test.contradicts, test.because, test.interval, notes)
+
+    def _ranks(self, curves: Curves, tasks: Tasks) -> Test:
+        if len(tasks) > 1:
+            return conjunction({t: self._ranks(curves, [t]) for t in tasks}, len(tasks))
+        arm, than = (self._values(curves, one, tasks[0]) for one in self.arms)
+        if min(len(arm), len(than)) < FEWEST_SEEDS:
+            return Test(1.0, 1.0, f"{self._of(tasks)}: fewer than {FEWEST_SEEDS} runs")
+        first, second = (arm, than)[:: self._sign]
+        p = [float(mannwhitneyu(first, second, alternative=a).pvalue) for a in ("greater", "less")]
+        shown = shift_interval(first, second)
+        both = min(1.0, 2 * min(p))
+        return Test(p[0], p[1], f"{self._of(tasks)}: {shown}, by ranks p = {both:.2g}", shown)
 
 
 @dataclass(frozen=True)
-class AsGood(Kind):
-    """``arm`` is as good as ``than``: the interval lies within ± a share of what ``than`` has."""
+class Equivalent(Better):
+    """``arm`` is as good as ``than``: they differ by less than a margin that is fixed beforehand.
 
-    arm: str
-    _: KW_ONLY
-    than: str
-    share: float = 0.2
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.share > 0:
-            raise BadInputError("share", self.share, "above 0", "use 0.2")
-
-    def judge(self, rows: Sequence[Row]) -> Verdict:
-        """Judge it by the rows of a table."""
-
-        def decide(difference: Interval, paired: Paired, of: str) -> Verdict:
-            margin = self.share * abs(float(np.mean(paired.columns[1])))
-            return judge_equivalent(difference, margin=margin, of=of)
-
-        return self._judge_pair(rows, (self.arm, self.than), decide)
-
-
-@dataclass(frozen=True)
-class LargerGain(Kind):
-    """``arm`` over ``than`` is a larger gain than ``other_arm`` over ``other_than``.
-
-    A gain is the difference of a seed's two runs as a share of the baseline's mean over seeds, so
-    that pairs which learn for different times on different scales can be compared.  A curve counts
-    to the end of its own pair's, not to that of the longer pair.  The t-interval of gain minus gain
-    decides, task by task.
+    A ratio of means lies between 1/margin and margin.  A difference, for returns that may be
+    negative, lies within ± margin as a share of the task's span (of one where it has none).
     """
 
-    arm: str
     _: KW_ONLY
-    than: str
-    other_arm: str
-    other_than: str
+    margin: float = 1.2
+    scale: Scale = "ratio"
 
-    def judge(self, rows: Sequence[Row]) -> Verdict:
-        """Judge it by the rows of a table."""
-        arms = (self.arm, self.than, self.other_arm, self.other_than)
-        pairs = (arms[:2], arms[2:])
-        curves = Curves(rows, metric=self.metric, variants=arms, apart=pairs)
-        gains = f"gain of {self.arm} over {self.than} minus {self.other_arm} over {self.other_than}"
-        of = f"relative {self._measured}, {gains}"
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        least = 0.0 if self.scale == "difference" else 1.0
+        if not self.margin > least:
+            raise BadInputError(
+                "margin", self.margin, f"above {least:g}", "use 1.2, or 0.2 of a span"
+            )
 
-        def decide(paired: Paired) -> Verdict:
-            arm, than, other_arm, other_than = paired.columns
-            difference = _gains(arm, than) - _gains(other_arm, other_than)
-            return judge_better(t_interval([*difference]), of=of)
+    @property
+    def _sign(self) -> int:
+        return 1
 
-        return self._judge_arms(curves, arms, of, decide)
-
-
-def _gains(arm: Sequence[float], than: Sequence[float]) -> np.ndarray:
-    return np.subtract(arm, than) / max(abs(float(np.mean(than))), 1e-12)
+    def _bounds(self, tasks: Tasks) -> tuple[float, float]:
+        if self.scale != "difference":
+            middle = 0.0 if isinstance(self.than, str) else math.log(self.than)
+            return middle - math.log(self.margin), middle + math.log(self.margin)
+        alone = self.metric.policies and len(tasks) == 1
+        margin = self.margin * ((span_of(tasks[0]) or 1.0) if alone else 1.0)
+        middle = 0.0 if isinstance(self.than, str) else self.than
+        return middle - margin, middle + margin
 
 
 @dataclass(frozen=True)
@@ -120,21 +237,22 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Slope(Kind):
+class Slope(Estimated):
     """The statistic grows (``sign`` 1) or shrinks (-1) with x.
 
-    One least-squares slope per seed, Σ(x−x̄)(y−ȳ)/Σ(x−x̄)²; the t-interval of the slopes decides.
-    ``log_x``: slope per factor of ten in x.
+    The least-squares slope Σ(x−x̄)y/Σ(x−x̄)² of the arms' means.  ``log_x``: per factor of ten in
+    x.  Returns of different tasks count as shares of their spans.  ``margin``: then the slope is
+    claimed to be flat, within ± margin.
     """
 
     points: tuple[Point, ...]
     _: KW_ONLY
     sign: Literal[1, -1] = 1
     log_x: bool = False
+    margin: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_sign(self.sign)
         xs = [point.x for point in self.points]
         if len(set(xs)) < 2:
             raise BadInputError("points", xs, "at 2 or more different x", "give more points")
@@ -144,183 +262,129 @@ class Slope(Kind):
             tasks = [point.task for point in self.points]
             raise BadInputError("points", tasks, "all with a task or all without", "give it to all")
 
-    def judge(self, rows: Sequence[Row]) -> Verdict:
-        """Judge it on each task, or once if the points name their tasks."""
-        names = {p.variant for p in self.points} | {p.minus for p in self.points if p.minus}
-        curves = self._curves(rows, names)
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The variants that it compares."""
+        names = [name for p in self.points for name in (p.variant, p.minus) if name]
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def _has_tasks(self) -> bool:
+        return self.points[0].task is not None
+
+    def _runs(self, curves: Curves, task: str) -> bool:
+        names = [(name, p.task or task) for p in self.points for name in (p.variant, p.minus)]
+        return all(curves.seeds(name, place) for name, place in names if name)
+
+    def _decide(self, curves: Curves, tasks: Tasks) -> Verdict:
+        if not self._has_tasks:
+            return super()._decide(curves, tasks)
+        return self._guarded(curves, [""]).verdict(self.alpha)
+
+    def _silent(self, curves: Curves, task: str) -> bool:
+        if not self._has_tasks:
+            return super()._silent(curves, task)
+        return all(is_silent(curves, str(p.task), [p.variant, p.minus]) for p in self.points)
+
+    def _beside(self, curves: Curves, task: str) -> tuple[str, ...]:
+        return () if self._has_tasks else super()._beside(curves, task)
+
+    def _of(self, tasks: Tasks) -> str:
         what = self._measured
         if any(point.minus for point in self.points):
             what = f"difference in {what}"
         per = "per tenfold x" if self.log_x else "per unit of x"
-        of = f"{'' if self.sign > 0 else 'minus the '}slope of {what}, {per}"
+        return f"{'' if self.sign > 0 else 'minus the '}slope of {what}, {per}"
 
-        def decide(paired: Paired) -> Verdict:
-            return judge_better(t_interval(self._slopes(paired.columns)), of=of)
-
-        def judge_task(task: str) -> Verdict:
-            ours = [(p.variant, p.task or task) for p in self.points]
-            rivals = [(p.minus, p.task or task) for p in self.points if p.minus]
-            return Paired.of(curves, [*ours, *rivals], self.statistic).judge(decide, of=of)
-
-        if self.points[0].task is not None:
-            return judge_tasks({"across tasks": judge_task("")})
-        return self._judge(curves, judge_task)
-
-    def _slopes(self, columns: list[list[float]]) -> list[float]:
+    def _parts(self, curves: Curves, tasks: Tasks) -> Iterator[tuple[float, Sequence[float]]]:
         x = np.array([point.x for point in self.points], dtype=np.float64)
         x = np.log10(x) if self.log_x else x
-        y = np.array(columns[: len(x)])
-        rivals = iter(columns[len(x) :])
-        for i, point in enumerate(self.points):
-            if point.minus:
-                y[i] -= next(rivals)
-        x = x - x.mean()
-        return [float(slope) for slope in self.sign * (x @ y) / (x @ x)]
+        weights = self.sign * (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+        for task in tasks:
+            for weight, point in zip(weights, self.points, strict=True):
+                at = point.task or task
+                share = float(weight) / self._unit(at, [task, at] if self._has_tasks else tasks)
+                yield share, self._values(curves, point.variant, at)
+                if point.minus:
+                    yield -share, self._values(curves, point.minus, at)
+
+    def _bounds(self, tasks: Tasks) -> tuple[float, float]:
+        return (0.0, math.inf) if self.margin is None else (-self.margin, self.margin)
 
 
 @dataclass(frozen=True)
-class SlopeIs(Kind):
-    """Against the steps the metric follows a power whose exponent lies between two bounds.
-
-    One least-squares slope of log value on log step per seed; the t-interval of the slopes is
-    inside the bounds (confirmed), outside (refuted), or across one of them (inconclusive).  Steps
-    below ``first`` and above ``last`` are left out of the fit.
-    """
+class OfOneRun(Estimated):
+    """A kind that is decided by one number for each run of an arm, within bounds."""
 
     arm: str
     _: KW_ONLY
-    low: float = -math.inf
-    high: float = math.inf
-    first: int = 1
-    last: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.low < self.high:
-            raise BadInputError("bounds", (self.low, self.high), "in order", "set low below high")
-        if self.first < 1:
-            raise BadInputError("first", self.first, "1 or more", "0 lacks a logarithm")
-
-    def judge(self, rows: Sequence[Row]) -> Verdict:
-        """Judge it by the rows of a table."""
-        curves = self._curves(rows, [self.arm])
-
-        def number(task: str, seed: int) -> float:
-            return power_of(curves.raw(self.arm, task, seed), first=self.first, last=self.last)
-
-        of = f"exponent of {self.metric.title}, {self.arm}"
-        return self._judge_numbers(curves, self.arm, number, of, above=self.low, below=self.high)
-
-
-@dataclass(frozen=True)
-class Correlates(Kind):
-    """Over each run's curve two metrics rise and fall together (or against each other).
-
-    Spearman's rank correlation over the steps that both have, one per seed; their t-interval is
-    above (below) the bound.  NaN is left out, infinity ranks highest.
-    """
-
-    arm: str
-    _: KW_ONLY
-    other: Metric
     above: float = -math.inf
     below: float = math.inf
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if math.isinf(self.above) == math.isinf(self.below):
-            raise BadInputError("bounds", (self.above, self.below), "one", "set above or below")
+        if not -math.inf <= self.above < self.below or self.above == -self.below == -math.inf:
+            bounds = (self.above, self.below)
+            raise BadInputError("bounds", bounds, "one or two, in order", "set above or below")
 
-    def judge(self, rows: Sequence[Row]) -> Verdict:
-        """Judge it by the rows of a table."""
-        curves = self._curves(rows, [self.arm])
-        others = Curves(rows, metric=self.other, variants=[self.arm])
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The variant that it is about."""
+        return (self.arm,)
 
-        def number(task: str, seed: int) -> float:
-            return rank_correlation(*(c.raw(self.arm, task, seed) for c in (curves, others)))
+    def _number(self, curves: Curves, task: str, seed: int) -> float:
+        raise NotImplementedError
 
-        of = f"rank correlation of {self.metric.title} and {self.other.title}, {self.arm}"
-        bounds = {"above": self.above, "below": self.below}
-        return self._judge_numbers(curves, self.arm, number, of, **bounds)
+    def _values(self, curves: Curves, arm: str, task: str) -> list[float]:
+        found = [self._number(curves, task, seed) for seed in curves.seeds(arm, task)]
+        return [value for value in found if math.isfinite(value)]
 
+    def _parts(self, curves: Curves, tasks: Tasks) -> Iterator[tuple[float, Sequence[float]]]:
+        for task in tasks:
+            yield 1.0, self._values(curves, self.arm, task)
 
-@dataclass(frozen=True)
-class InSeeds(Kind):
-    """The statistic is above (below) a bound in at least a share of the seeds.
-
-    With ``than`` the bounds are multiples of that arm's statistic at the same task and seed, so
-    ``than="random policy", below=1.5`` says "less than 1.5 times the random policy".
-    """
-
-    arm: str
-    _: KW_ONLY
-    above: float | None = None
-    below: float | None = None
-    than: str | None = None
-    share: float = 0.6
-    statistic: Statistic = "last"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_count(self.share, self.on_at_least)
-        if self.above is None and self.below is None:
-            raise BadInputError("bounds", None, "one or two", "set above or below")
-
-    def judge(self, rows: Sequence[Row]) -> Verdict:
-        """Judge it by the rows of a table."""
-        arms = [self.arm] if self.than is None else [self.arm, self.than]
-        unit = "" if self.than is None else f" times {self.than}"
-        bounds = [f"> {self.above:g}{unit}"] if self.above is not None else []
-        bounds += [f"< {self.below:g}{unit}"] if self.below is not None else []
-        what = f"{self._measured} of {self.arm} {' and '.join(bounds)}"
-        return self._judge_count(self._curves(rows, arms), arms, self._holds, self.share, what)
-
-    def _holds(self, values: Sequence[float]) -> bool:
-        value, unit = values[0], values[1] if self.than is not None else 1.0
-        return (self.above is None or value > self.above * unit) and (
-            self.below is None or value < self.below * unit
-        )
+    def _bounds(self, tasks: Tasks) -> tuple[float, float]:
+        return self.above, self.below
 
 
 @dataclass(frozen=True)
-class Monotone(Kind):
-    """From the first variant to the last the statistic never goes against the direction.
+class Exponent(OfOneRun):
+    """Against the steps the metric follows a power whose exponent lies within the bounds.
 
-    Neighbours may be equal, the two ends may not.  ``share``: of the seeds in which it must hold.
+    One least-squares slope of log value on log step per run.  Steps below ``first`` and above
+    ``last`` are left out of the fit.
     """
 
-    variants: tuple[str, ...]
     _: KW_ONLY
-    direction: Literal["rises", "falls"]
-    share: float = 0.8
-    statistic: Statistic = "last"
+    first: int = 1
+    last: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_count(self.share, self.on_at_least)
-        if len(self.variants) < 2:
-            raise BadInputError("variants", self.variants, "2 or more", "give them in order")
+        if self.first < 1:
+            raise BadInputError("first", self.first, "1 or more", "0 lacks a logarithm")
 
-    def judge(self, rows: Sequence[Row]) -> Verdict:
-        """Judge it by the rows of a table."""
-        curves = self._curves(rows, self.variants)
-        order = f"from {self.variants[0]} to {self.variants[-1]}"
-        what = f"{self._measured} {self.direction} {order}"
-        return self._judge_count(curves, self.variants, self._holds, self.share, what)
+    def _of(self, tasks: Tasks) -> str:
+        return f"exponent of {self.metric.title}, {self.arm}"
 
-    def _holds(self, values: Sequence[float]) -> bool:
-        upward = list(values) if self.direction == "rises" else list(values)[::-1]
-        return upward == sorted(upward) and upward[0] < upward[-1]
+    def _number(self, curves: Curves, task: str, seed: int) -> float:
+        return power_of(curves.raw(self.arm, task, seed), first=self.first, last=self.last)
 
 
-def _check_sign(sign: int) -> None:
-    if sign not in (1, -1):
-        raise BadInputError("sign", sign, "1 or -1", "use 1 if more is better")
+@dataclass(frozen=True)
+class Correlates(OfOneRun):
+    """Over each run's curve two metrics rise and fall together (or against each other).
 
+    Spearman's rank correlation over the steps that both have, one per run.  NaN is left out,
+    infinity ranks highest.
+    """
 
-def _check_count(share: float, on_at_least: float | None) -> None:
-    if not 0 < share <= 1:
-        raise BadInputError("share", share, "above 0 and at most 1", "use 0.6, say")
-    if on_at_least is not None:
-        remedy = "this kind counts seeds over all tasks: set share"
-        raise BadInputError("on_at_least", on_at_least, "left out", remedy)
+    _: KW_ONLY
+    other: Metric
+
+    def _of(self, tasks: Tasks) -> str:
+        return f"rank correlation of {self.metric.title} and {self.other.title}, {self.arm}"
+
+    def _number(self, curves: Curves, task: str, seed: int) -> float:
+        other = curves.beside(self.other)
+        return rank_correlation(*(c.raw(self.arm, task, seed) for c in (curves, other)))

@@ -1,26 +1,31 @@
 """Verdicts on claims: computed from numbers, never typed in.
 
-The rule for "A is better than B": paired seeds, the t-interval of the difference.  Above zero it is
-confirmed, below zero refuted, else inconclusive; fewer than five seeds decide nothing.  "A is as
-good as B" needs the whole interval within a margin: a wide interval is not
-evidence of equality.  Where no arm has left the random policy there is no signal.
+A claim is tested with two one-sided p-values, for it and against it; either must be at most half of
+α = 0.05.  With several tasks there is one test of their mean, or "on at least k of T" by partial
+conjunction.  What is deterministic is computed, not tested: it holds or is refuted.
 """
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from lff.core.errors import BadInputError
 from lff.stats.intervals import Interval
 
 Outcome = Literal[
-    "confirmed", "refuted", "inconclusive at this scale", "no signal", "incomplete table"
+    "supported here",
+    "contradicted here",
+    "undecided here",
+    "no signal",
+    "not run",
+    "incomplete table",
+    "holds",
+    "refuted",
 ]
-INCONCLUSIVE: Outcome = "inconclusive at this scale"
+TESTED: tuple[Outcome, ...] = ("supported here", "contradicted here", "undecided here")
 FEWEST_SEEDS = 5
+ALPHA = 0.05
 
 
 @dataclass(frozen=True)
@@ -31,9 +36,45 @@ class Verdict:
     because: str
     details: tuple[str, ...] = ()
     """A line for each task, or more to read beside ``because``."""
+    interval: Interval | None = None
+    p: float | None = None
+    """Two-sided; None for what is not tested."""
+    adjusted: Outcome | None = None
+    """The outcome after Holm's correction over the study's other claims."""
+    marks: tuple[str, ...] = ()
+    """What a reader must know of its registration."""
 
     def __str__(self) -> str:
         return f"{self.outcome} ({self.because})"
+
+
+@dataclass(frozen=True)
+class Test:
+    """One test of a claim: p-values for and against it, and its numbers in words."""
+
+    supports: float
+    contradicts: float
+    because: str
+    interval: Interval | None = None
+    notes: tuple[str, ...] = ()
+    silent: bool = False
+    """Whether no arm has learned."""
+
+    @property
+    def p(self) -> float:
+        """The two-sided p-value."""
+        return min(1.0, 2 * min(self.supports, self.contradicts))
+
+    def verdict(self, alpha: float = ALPHA) -> Verdict:
+        """Return the outcome at a level."""
+        outcome: Outcome = "undecided here"
+        if self.silent:
+            outcome = "no signal"
+        elif self.p <= alpha:
+            outcome = "supported here"
+            if self.contradicts < self.supports:
+                outcome = "contradicted here"
+        return Verdict(outcome, self.because, self.notes, self.interval, self.p)
 
 
 def no_verdict(done: int, planned: int) -> Verdict:
@@ -41,88 +82,81 @@ def no_verdict(done: int, planned: int) -> Verdict:
     return Verdict("incomplete table", f"{done} of {planned} jobs are there")
 
 
-def judge_better(gain: Interval, *, of: str) -> Verdict:
-    """Judge "A beats B" by the interval of A's gain over B; ``of`` says what was measured."""
-    return _decide(f"{of}: {gain}", gain.pairs, holds=gain.low > 0, fails=gain.high < 0)
+def conjunction(tests: Mapping[str, Test], at_least: int) -> Test:
+    """Test "it holds on at least k of these T tasks": (T - k + 1) p_(k), Bonferroni's form.
 
-
-def judge_bounds(
-    value: Interval, *, of: str, above: float = -math.inf, below: float = math.inf
-) -> Verdict:
-    """Judge "it is above (or below) this bound": the whole interval is, or none of it."""
-    bounds = [f"> {above:g}"] * (above > -math.inf) + [f"< {below:g}"] * (below < math.inf)
-    because = f"{of}: {value}, asked for {' and '.join(bounds)}"
-    holds = above < value.low and value.high < below
-    fails = value.high < above or below < value.low
-    return _decide(because, value.pairs, holds=holds, fails=fails)
-
-
-def judge_equivalent(difference: Interval, *, margin: float, of: str) -> Verdict:
-    """Judge "A is as good as B": the whole interval of the difference lies within ±margin."""
-    because = f"{of}: {difference}, margin ±{margin:.3g}"
-    holds = -margin <= difference.low and difference.high <= margin
-    fails = difference.low > margin or difference.high < -margin
-    return _decide(because, difference.pairs, holds=holds, fails=fails)
-
-
-def judge_count(
-    holds: int, *, of: int, share: float, what: str, seeds: int | None = None
-) -> Verdict:
-    """Judge "it holds in at least this share of the cases".
-
-    ``seeds``: how many different seeds the cases are of, where that is fewer than the cases.
+    The contrary is that it fails on at least T - k + 1, so one contrary task does not contradict
+    "most".  A task on which no arm has learned says neither.
     """
-    because = f"{what} in {holds} of {of}, asked for {share:.0%}"
-    enough = holds >= _round_up(share * of)
-    return _decide(because, of if seeds is None else seeds, holds=enough, fails=not enough)
+    total = len(tests)
+    k = min(at_least, total)
+    supports, contradicts = (
+        sorted(1.0 if one.silent else getattr(one, side) for one in tests.values())
+        for side in ("supports", "contradicts")
+    )
+    alone = "; ".join(
+        f"{task} {one.verdict().outcome}" + (f" {one.interval}" if one.interval else "")
+        for task, one in tests.items()
+    )
+    for_it = min(1.0, (total - k + 1) * supports[k - 1])
+    against = min(1.0, k * contradicts[total - k])
+    p = min(1.0, 2 * min(for_it, against))
+    because = f"at least {k} of {total} tasks asked for, p = {p:.2g}; each alone: {alone}"
+    return Test(for_it, against, because, silent=all(one.silent for one in tests.values()))
 
 
-def _decide(because: str, seeds: int, *, holds: bool, fails: bool) -> Verdict:
-    if seeds < FEWEST_SEEDS:
-        return Verdict(INCONCLUSIVE, f"{because}; fewer than {FEWEST_SEEDS} seeds")
-    return Verdict("confirmed" if holds else "refuted" if fails else INCONCLUSIVE, because)
+def lacks_signal(ends: Sequence[float], random: Sequence[float], *, span: float | None) -> bool:
+    """Return whether no arm ends above the random policy by what its chance and the task ask for.
 
-
-def _round_up(number: float) -> int:
-    return math.ceil(number - 1e-9)  # 0.55 * 20 is above 11 in binary
-
-
-def lacks_signal(arms: Sequence[float], random: Sequence[float]) -> bool:
-    """Return whether every arm's mean return is within 2 standard deviations of the random policy.
-
-    ``random``: the random policy's mean return of each seed, two or more, mean m and standard
-    deviation s: every arm lies within m ± 2 s.
+    ``ends``: the mean last return of each arm.  ``random``: the random policy's return of each
+    seed.  The floor is its mean plus the largest of two standard deviations and 5 % of the span.
     """
     if len(random) < 2:
-        remedy = "play the random policy with two or more seeds"
-        raise BadInputError("random", list(random), "two or more returns", remedy)
-    center, spread = float(np.mean(random)), float(np.std(random, ddof=1))
-    return all(abs(arm - center) <= 2 * spread for arm in arms)
+        return False
+    floor = float(np.mean(random)) + max(2 * float(np.std(random, ddof=1)), 0.05 * (span or 0.0))
+    return all(end <= floor for end in ends)
 
 
-def judge_tasks(verdicts: Mapping[str, Verdict], *, at_least: float | None = None) -> Verdict:
-    """Judge "it holds on at least so many of these tasks" (all of them if not given).
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Return p-values adjusted by Holm's step-down method.
 
-    A number below 1 is a share of the tasks.  Refuted when so many tasks refute it that the number
-    cannot be reached; no signal when no task has any; else inconclusive.
+    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
+    {'a': 0.03, 'c': 0.06, 'b': 0.06}
     """
-    lines = tuple(
-        "; ".join((f"{task}: {verdict}", *verdict.details)) for task, verdict in verdicts.items()
-    )
-    if not verdicts:
-        return Verdict(INCONCLUSIVE, "the table lacks rows for it")
-    outcomes = [verdict.outcome for verdict in verdicts.values()]
-    count, total = outcomes.count, len(outcomes)
-    wanted = total if at_least is None else at_least
-    wanted = wanted if wanted >= 1 else _round_up(wanted * total)
-    outcome = INCONCLUSIVE
-    if count("confirmed") >= wanted:
-        outcome = "confirmed"
-    elif total - count("refuted") < wanted <= total:
-        outcome = "refuted"
-    elif count("no signal") == total:
-        outcome = "no signal"
-    if total == wanted == 1:
-        return Verdict(outcome, next(iter(verdicts.values())).because, lines)
-    counts = ", ".join(f"{name} on {count(name)}" for name in dict.fromkeys(outcomes))
-    return Verdict(outcome, f"of {total} tasks {counts}; asked for {wanted}", lines)
+    adjusted: dict[str, float] = {}
+    largest = 0.0
+    for i, (name, p) in enumerate(sorted(p_values.items(), key=lambda item: item[1])):
+        largest = max(largest, min(1.0, (len(p_values) - i) * p))
+        adjusted[name] = largest
+    return adjusted
+
+
+def benjamini_hochberg(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Return the q-values of Benjamini and Hochberg.
+
+    >>> benjamini_hochberg({"a": 0.01, "b": 0.04, "c": 0.03})
+    {'b': 0.04, 'c': 0.04, 'a': 0.03}
+    """
+    adjusted: dict[str, float] = {}
+    least, count = 1.0, len(p_values)
+    ordered = sorted(p_values.items(), key=lambda item: -item[1])
+    for i, (name, p) in enumerate(ordered):
+        least = min(least, p * count / (count - i))
+        adjusted[name] = least
+    return adjusted
+
+
+def adjust(verdicts: Mapping[str, Verdict], primary: str | None) -> dict[str, Verdict]:
+    """Give every verdict of a study its adjusted outcome.
+
+    The primary claim is judged at α; over the other tested ones Holm's correction is made.
+    """
+    others = {n: v.p for n, v in verdicts.items() if v.outcome in TESTED and n != primary}
+    corrected = holm({name: p for name, p in others.items() if p is not None})
+    return {
+        name: replace(
+            verdict,
+            adjusted="undecided here" if corrected.get(name, 0.0) > ALPHA else verdict.outcome,
+        )
+        for name, verdict in verdicts.items()
+    }

@@ -5,6 +5,6 @@ The only room that imports safetensors and filelock.  Nothing here is pickled or
 
 from lff.store.atomic import flat, read_json, write_bytes, write_json
 from lff.store.checkpoint import Checkpoint, kept_metas, load, load_latest, save
-from lff.store.metrics import MetricsFile, read_rows
+from lff.store.metrics import MetricsFile, csv_bytes, read_rows
 from lff.store.run_dir import RunDir, RunLock, find_run
 from lff.store.segments import SegmentRef, SegmentStore, find_refs

@@ -20,17 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lff.core.errors import BadInputError, CorruptError, StorageError
-from lff.store.atomic import (
-    decode,
-    dumps,
-    encode,
-    loads,
-    read_bytes,
-    read_json,
-    reported,
-    sync_folder,
-    write_new,
-)
+from lff.store import atomic
 
 CHECKPOINTS = "checkpoints"
 LAYOUT = 2
@@ -76,14 +66,14 @@ def save(
     """
     if not 0 <= step <= _LARGEST_STEP:
         raise BadInputError("step", step, f"from 0 to {_LARGEST_STEP}", "count environment steps")
-    contents = {TENSORS: encode(arrays), META: dumps("meta", meta)}
+    contents = {TENSORS: atomic.encode(arrays), META: atomic.dumps("meta", meta)}
     home = Path(folder) / CHECKPOINTS
     target = home / ("final" if final else f"step-{step:09d}")
     staged = target.with_name(target.name + NEW)
-    with reported("save", target, size=sum(map(len, contents.values()))):
+    with atomic.reported("save", target, size=sum(map(len, contents.values()))):
         if not home.is_dir():
             home.mkdir()
-            sync_folder(home.parent)
+            atomic.sync_folder(home.parent)
         adopt(folder)
         try:
             _remove(staged)
@@ -135,12 +125,12 @@ def load(path: Path) -> Checkpoint:
     manifest = _read_manifest(path)
     contents = {}
     for name, (size, sha256) in manifest.files.items():
-        data = read_bytes(path / name, limit=size)
+        data = atomic.read_bytes(path / name, limit=size)
         if len(data) != size or hashlib.sha256(data).hexdigest() != sha256:
             raise CorruptError(f"{path / name} is not what was written; restore or remove {path}")
         contents[name] = data
-    arrays = decode(contents[TENSORS], path / TENSORS)
-    meta = loads(contents[META], path / META)
+    arrays = atomic.decode(contents[TENSORS], path / TENSORS)
+    meta = atomic.loads(contents[META], path / META)
     return Checkpoint(manifest.step, arrays, meta, path)
 
 
@@ -149,7 +139,7 @@ def kept_metas(folder: Path) -> Iterator[dict[str, Any]]:
     for path in _newest_first(Path(folder) / CHECKPOINTS):
         try:
             _read_manifest(path)
-            yield read_json(path / META)
+            yield atomic.read_json(path / META)
         except StorageError:
             continue  # damaged: it will never be loaded
 
@@ -166,7 +156,7 @@ def reopen(folder: Path) -> None:
     step = _stored_step(final)
     if step is not None:  # else there is none, or a damaged one that load_latest will name
         target = final.with_name(f"step-{step:09d}")
-        with reported("rename", final):
+        with atomic.reported("rename", final):
             _publish(final, target)
         _remove(target.with_name(target.name + OLD))
 
@@ -177,9 +167,9 @@ def adopt(folder: Path) -> None:
     for path in sorted(_newest_first(home), key=lambda path: path.suffix):  # .new before .old
         plain = path.with_suffix("")
         if path.suffix and not os.path.lexists(plain) and _is_good(path):
-            with reported("rename", path):
+            with atomic.reported("rename", path):
                 path.rename(plain)
-                sync_folder(home)
+                atomic.sync_folder(home)
 
 
 def prune(folder: Path, step: int) -> None:
@@ -193,22 +183,22 @@ def prune(folder: Path, step: int) -> None:
             older -= 1
         if not keep:
             _remove(path)
-    with reported("sync", home):
-        sync_folder(home)
+    with atomic.reported("sync", home):
+        atomic.sync_folder(home)
 
 
 def _write(staged: Path, step: int, contents: Mapping[str, bytes]) -> None:
     staged.mkdir()
     for name, data in contents.items():
-        write_new(staged / name, data)
-    sync_folder(staged)
+        atomic.write_new(staged / name, data)
+    atomic.sync_folder(staged)
     files = {
         name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         for name, data in contents.items()
     }
     manifest = {"layout": LAYOUT, "step": step, "files": files}
-    write_new(staged / MANIFEST, dumps(MANIFEST, manifest, indent=2))
-    sync_folder(staged)
+    atomic.write_new(staged / MANIFEST, atomic.dumps(MANIFEST, manifest, indent=2))
+    atomic.sync_folder(staged)
 
 
 def _publish(staged: Path, target: Path) -> None:
@@ -218,12 +208,12 @@ def _publish(staged: Path, target: Path) -> None:
         _remove(old)
         target.rename(old)
     staged.rename(target)
-    sync_folder(target.parent)
+    atomic.sync_folder(target.parent)
 
 
 def _remove(path: Path) -> None:
     """Delete a checkpoint so that no moment shows a damaged one under a plain name."""
-    with reported("remove", path):
+    with atomic.reported("remove", path):
         if path.is_symlink() or path.is_file():
             path.unlink()
         elif path.exists():
@@ -237,7 +227,7 @@ def _remove(path: Path) -> None:
 
 def _newest_first(home: Path) -> list[Path]:
     """List what has a checkpoint's name; of equal steps the plain name first."""
-    with reported("read", home):
+    with atomic.reported("read", home):
         if not home.is_dir():
             return []
         found = [path for path in home.iterdir() if _NAME.fullmatch(path.name)]
@@ -299,7 +289,7 @@ def _read_manifest(path: Path) -> _Manifest:
     where = path / MANIFEST
     if path.is_symlink():
         raise CorruptError(f"{path} is a link; move it away")
-    data = read_json(where, limit=2**20)
+    data = atomic.read_json(where, limit=2**20)
     check_layout(where, data.get("layout", data.get("format")))
     try:
         step = data["step"]

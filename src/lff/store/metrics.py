@@ -5,7 +5,7 @@ import io
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +78,6 @@ class MetricsFile:
         if type(size) is not int or type(rows) is not int or size < 0:
             raise CorruptError(f"no position in {self.path}: {str(position)[:80]}; it is not ours")
         with reported("truncate", self.path):
-            if size > self._bytes:
-                lost = f"{self.path} has {self._bytes} bytes, its checkpoint counts {size}"
-                raise CorruptError(f"{lost}; restore it from a backup")
             if self._whole_rows(size) != (size, rows):
                 lost = f"{self.path} has not {rows} rows in its first {size} bytes"
                 raise CorruptError(f"{lost}; restore it from a backup")
@@ -118,11 +115,17 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
 def rows_to_csv(rows: list[dict[str, Any]], path: Path) -> None:
     """Write rows as one wide table, atomically; the step comes first, then names in order."""
     names = sorted({name for row in rows for name in row} - {STEP})
+    cells = ([_cell(row.get(name)) for name in (STEP, *names)] for row in rows)
+    write_bytes(Path(path), csv_bytes([STEP, *map(_inert, names)], cells))
+
+
+def csv_bytes(headings: Iterable[str], rows: Iterable[Iterable[Any]]) -> bytes:
+    """Return a table as CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([STEP, *map(_inert, names)])
-    writer.writerows([_cell(row.get(name)) for name in (STEP, *names)] for row in rows)
-    write_bytes(Path(path), text.getvalue().encode())
+    writer.writerow(headings)
+    writer.writerows(rows)
+    return text.getvalue().encode()
 
 
 def plain(row: Mapping[str, Any]) -> dict[str, Any]:

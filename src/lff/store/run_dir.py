@@ -9,29 +9,18 @@ import re
 import socket
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self
 
 import numpy as np
 from filelock import FileLock, Timeout
 
 from lff.core import config as configs
 from lff.core.errors import BadInputError, BusyError, CorruptError, RunError, StorageError
+from lff.store import atomic
 from lff.store import checkpoint as checkpoints
-from lff.store.atomic import (
-    TEMPORARY,
-    flat,
-    loads,
-    read_bytes,
-    read_json,
-    remove,
-    remove_temporaries,
-    reported,
-    sync_folder,
-    write_bytes,
-    write_json,
-)
 from lff.store.checkpoint import CHECKPOINTS, LAYOUT, Checkpoint, check_layout
 from lff.store.metrics import STEP, MetricsFile, plain, read_rows, rows_to_csv
 from lff.store.segments import SegmentRef, SegmentStore, find_refs
@@ -46,6 +35,7 @@ PATIENCE = 2.0
 """Seconds that a loser of the lock waits for the winner to write its name."""
 _SECRET = re.compile(r"key|token|secret|passw", re.IGNORECASE)
 _START = {"bytes": 0, "rows": 0}
+OPENED = ("metrics", "timing", "segments")
 
 
 class RunLock:
@@ -57,7 +47,7 @@ class RunLock:
         self._lock = FileLock(self.folder / LOCK, timeout=0, fallback_to_soft=False)
 
     def __enter__(self) -> Self:
-        with reported("lock", self.folder):
+        with atomic.reported("lock", self.folder):
             try:
                 self._lock.acquire()
             except Timeout:
@@ -66,7 +56,7 @@ class RunLock:
         try:
             name = {"pid": os.getpid(), "host": socket.gethostname()}
             started = datetime.now(UTC).isoformat(timespec="seconds")
-            write_json(self.folder / HOLDER, {**name, "started": started})
+            atomic.write_json(self.folder / HOLDER, {**name, "started": started})
         except BaseException:
             self._lock.release()
             raise
@@ -82,7 +72,7 @@ class RunLock:
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             with contextlib.suppress(StorageError, LookupError):
-                holder = read_json(self.folder / HOLDER)
+                holder = atomic.read_json(self.folder / HOLDER)
                 who = f"pid {holder['pid']} on {holder['host']} since {holder['started']}"
                 if not _is_dead(holder):
                     return who
@@ -108,6 +98,13 @@ class RunDir:
     back to the newest good checkpoint, and :meth:`save` makes the next one.
     """
 
+    metrics: MetricsFile
+    """The open metrics file; like the next two, only within :meth:`start`."""
+    timing: MetricsFile
+    """The open file for what depends on clock and machine."""
+    segments: SegmentStore
+    """The replay's segments."""
+
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self.config_file = self.path / "config.json"
@@ -120,7 +117,12 @@ class RunDir:
         self.evaluations = self.path / "evaluations"
         self.reference_file = self.evaluations / "reference.json"
         self.sheet_file = self.path / "contact_sheet.png"
-        self._open: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        """Say how to open what :meth:`start` opens; called for an attribute that is not there."""
+        if name in OPENED:
+            raise RunError(f"{self.path} is not open for writing; use `with run.start(...)`")
+        raise AttributeError(name)
 
     @property
     def status(self) -> Status:
@@ -134,32 +136,17 @@ class RunDir:
     def config(self) -> dict[str, Any]:
         """The config as plain data, for ``from_dict``."""
         self._check_layout()
-        return read_json(self.config_file)
+        return atomic.read_json(self.config_file)
 
     @property
     def info(self) -> dict[str, Any]:
         """Command line, versions and seed of the first start; ``restarts`` lists the later ones."""
-        return read_json(self.info_file)
+        return atomic.read_json(self.info_file)
 
     @property
     def reference(self) -> dict[str, Any]:
         """Returns of the random and of the zero policy; empty if they were not played."""
-        return read_json(self.reference_file) if self.reference_file.exists() else {}
-
-    @property
-    def metrics(self) -> MetricsFile:
-        """The open metrics file; only within :meth:`start`."""
-        return cast(MetricsFile, self._opened("metrics"))
-
-    @property
-    def timing(self) -> MetricsFile:
-        """The open file for what depends on clock and machine; only within :meth:`start`."""
-        return cast(MetricsFile, self._opened("timing"))
-
-    @property
-    def segments(self) -> SegmentStore:
-        """The replay's segments; only within :meth:`start`."""
-        return cast(SegmentStore, self._opened("segments"))
+        return atomic.read_json(self.reference_file) if self.reference_file.exists() else {}
 
     @contextlib.contextmanager
     def start(
@@ -182,17 +169,17 @@ class RunDir:
         """
         text = _text(config)
         self._refuse_strangers()  # before anything is written
-        with reported("create", self.path):
+        with atomic.reported("create", self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with RunLock(self.path), contextlib.ExitStack() as stack:
             self._refuse_strangers()
             self._refuse_other_config(config, text, may_differ)
             self._lay_out(text, info)
-            stack.callback(self._open.clear)
-            for name, path in (("metrics", self.metrics_file), ("timing", self.timing_file)):
-                self._open[name] = MetricsFile(path)
-                stack.callback(self._open[name].close)
-            self._open["segments"] = SegmentStore(self.replay)
+            for name in OPENED:
+                stack.callback(vars(self).pop, name, None)
+            self.metrics = stack.enter_context(closing(MetricsFile(self.metrics_file)))
+            self.timing = stack.enter_context(closing(MetricsFile(self.timing_file)))
+            self.segments = SegmentStore(self.replay)
             yield self
 
     def resume(self) -> Checkpoint | None:
@@ -209,7 +196,7 @@ class RunDir:
             if not isinstance(position, Mapping):
                 where = found and found.path
                 raise CorruptError(f"{where} lacks {name}'s position; it is not ours")
-            self._opened(name).truncate(position)
+            getattr(self, name).truncate(position)
         if found and not found.passed_over:  # a damaged one stays until it is written again
             checkpoints.prune(self.path, found.step)
         refs = [*find_refs(found.meta)] if found else []
@@ -218,7 +205,7 @@ class RunDir:
             self.drop_replay_before(min(refs, key=lambda ref: ref.segment))
         last = found.step if found else -1
         evaluations = [p for p in self.evaluations.glob("*.json") if p.stem.isdecimal()]
-        remove(path for path in evaluations if int(path.stem) > last)
+        atomic.remove(path for path in evaluations if int(path.stem) > last)
         if self.status == "finished":
             self.write_csv()
         return found
@@ -237,7 +224,7 @@ class RunDir:
         """
         if STORE in meta:
             raise BadInputError("meta", STORE, "free of the store's own key", "rename that key")
-        files = {name: self._opened(name) for name in ("metrics", "timing")}
+        files = {"metrics": self.metrics, "timing": self.timing}
         for file in files.values():
             file.sync()
         positions = {name: file.position for name, file in files.items()}
@@ -253,7 +240,7 @@ class RunDir:
     def write_evaluation(self, step: int, results: Mapping[str, Any]) -> Path:
         """Write ``evaluations/000012345.json``: equal results, equal bytes, NaN as null."""
         path = self.evaluations / f"{step:09d}.json"
-        write_json(path, plain({**results, STEP: step}))
+        atomic.write_json(path, plain({**results, STEP: step}))
         return path
 
     def write_csv(self) -> None:
@@ -282,8 +269,8 @@ class RunDir:
     def _refuse_strangers(self) -> None:
         if self.config_file.exists() or not self.path.is_dir():
             return
-        with reported("read", self.path):
-            names = {path.name for path in self.path.iterdir() if path.suffix != TEMPORARY}
+        with atomic.reported("read", self.path):
+            names = {path.name for path in self.path.iterdir() if path.suffix != atomic.TEMPORARY}
         found = names - {LOCK, HOLDER, CHECKPOINTS, "replay", "evaluations"}
         own = {self.info_file.name, self.metrics_file.name, self.timing_file.name}
         if found - own or any(self.path.glob(f"{CHECKPOINTS}/*")):
@@ -295,12 +282,12 @@ class RunDir:
         if not self.config_file.exists():
             return
         self._check_layout()
-        stored = read_bytes(self.config_file)
+        stored = atomic.read_bytes(self.config_file)
         if stored == text:
             return
         with contextlib.suppress(ValueError, TypeError):  # else compared as it stands
             stored = _text(configs.from_json(type(config), stored.decode()))  # with newer fields
-        there, here = (flat(loads(data, self.config_file)) for data in (stored, text))
+        there, here = (atomic.flat(atomic.loads(data, self.config_file)) for data in (stored, text))
         names = sorted(n for n in {*there, *here} if there.get(n) != here.get(n))
         other = [n for n in names if n not in may_differ]
         if other:
@@ -310,27 +297,22 @@ class RunDir:
             raise BadInputError("dir", str(self.path), constraint, "use another --dir")
         if names:
             checkpoints.reopen(self.path)
-        write_bytes(self.config_file, text)
+        atomic.write_bytes(self.config_file, text)
 
     def _lay_out(self, text: bytes, info: Mapping[str, Any]) -> None:
         for folder in (self.checkpoints, self.replay, self.evaluations):
-            with reported("create", folder):
+            with atomic.reported("create", folder):
                 folder.mkdir(exist_ok=True)
         for folder in (self.path, self.replay, self.evaluations):
-            remove_temporaries(folder)
+            atomic.remove_temporaries(folder)
         stored: dict[str, Any] = {"layout": LAYOUT, **_without_secrets(info)}
         if self.config_file.exists() and self.info_file.exists():
             first = self.info
             stored = {**first, "restarts": [*first.get("restarts", []), _without_secrets(info)]}
-        write_json(self.info_file, stored)
+        atomic.write_json(self.info_file, stored)
         if not self.config_file.exists():  # last: a folder with a config is a run
-            write_bytes(self.config_file, text)
-            sync_folder(self.path.parent)
-
-    def _opened(self, name: str) -> Any:
-        if name not in self._open:
-            raise RunError(f"{self.path} is not open for writing; use `with run.start(...)`")
-        return self._open[name]
+            atomic.write_bytes(self.config_file, text)
+            atomic.sync_folder(self.path.parent)
 
 
 def find_run(path: Path | str) -> RunDir:

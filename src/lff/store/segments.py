@@ -14,16 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from lff.core.errors import BadInputError, CorruptError
-from lff.store.atomic import (
-    decode,
-    encode,
-    read_bytes,
-    remove,
-    remove_temporaries,
-    reported,
-    sync_folder,
-    write_bytes,
-)
+from lff.store import atomic
 
 _NAME = re.compile(r"segment-(\d{9,15})\.safetensors")
 
@@ -76,7 +67,7 @@ class SegmentStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
-        with reported("open", self.folder):
+        with atomic.reported("open", self.folder):
             self.folder.mkdir(exist_ok=True)
             self._next = max((number for number, _ in self._files()), default=-1) + 1
 
@@ -86,40 +77,31 @@ class SegmentStore:
         if len({*counts.values()}) != 1 or None in counts.values():
             remedy = "give every array the same number of rows"
             raise BadInputError("arrays", counts, "rows along an equal first axis", remedy)
-        data = encode(arrays)
+        data = atomic.encode(arrays)
         count = next(iter(counts.values())) or 0
         ref = SegmentRef(self._next, count, hashlib.sha256(data).hexdigest())
-        write_bytes(self.folder / ref.name, data)
+        atomic.write_bytes(self.folder / ref.name, data)
         self._next += 1
         return ref
 
     def read(self, refs: Sequence[SegmentRef]) -> dict[str, np.ndarray]:
         """Return the rows of these segments in order, every file checked against its hash."""
-        total = sum(ref.count for ref in refs)
-        joined: dict[str, np.ndarray] = {}
-        start = 0
-        for ref, arrays in zip(refs, self.each(refs), strict=True):
-            if not joined:  # room for all at once: a replay may be half of the memory
-                joined = {k: np.empty((total, *a.shape[1:]), a.dtype) for k, a in arrays.items()}
-            if arrays.keys() != joined.keys():
+        parts = [*self.each(refs)]
+        kinds = [{n: (x.dtype, x.shape[1:]) for n, x in part.items()} for part in parts]
+        for ref, kind in zip(refs, kinds, strict=True):
+            if kind != kinds[0]:
                 raise CorruptError(f"{self.folder / ref.name} has other arrays than the first")
-            for name, whole in joined.items():
-                array = arrays[name]
-                if (array.dtype, array.shape[1:]) != (whole.dtype, whole.shape[1:]):
-                    where = self.folder / ref.name
-                    raise CorruptError(f"{where}: {name} is not like that of the first")
-                whole[start : start + ref.count] = array
-            start += ref.count
-        return joined
+        names = kinds[0] if kinds else ()
+        return {name: np.concatenate([part[name] for part in parts]) for name in names}
 
     def each(self, refs: Iterable[SegmentRef]) -> Iterator[dict[str, np.ndarray]]:
         """Yield the arrays of each segment, for a replay that fills its own memory."""
         for ref in refs:
             path = self.folder / ref.name
-            data = read_bytes(path)
+            data = atomic.read_bytes(path)
             if hashlib.sha256(data).hexdigest() != ref.sha256:
                 raise CorruptError(f"{path} is not what was written; restore it from a backup")
-            arrays = decode(data, path)
+            arrays = atomic.decode(data, path)
             if any(array.ndim == 0 or len(array) != ref.count for array in arrays.values()):
                 raise CorruptError(f"{path} has not the {ref.count} rows of its reference")
             yield arrays
@@ -129,7 +111,7 @@ class SegmentStore:
 
         The next segment then gets the number it would have had without the interruption.
         """
-        remove_temporaries(self.folder)
+        atomic.remove_temporaries(self.folder)
         last = max((ref.segment for ref in refs), default=-1)
         removed = self._remove({n for n, _ in self._files() if n > last}, protected)
         self._next = max(last, *(number for number, _ in self._files()), -1) + 1
@@ -145,13 +127,13 @@ class SegmentStore:
 
     def _remove(self, numbers: set[int], protected: Iterable[SegmentRef]) -> int:
         doomed = numbers - {ref.segment for ref in protected}
-        remove(path for number, path in self._files() if number in doomed)
+        atomic.remove(path for number, path in self._files() if number in doomed)
         if doomed:
-            sync_folder(self.folder)
+            atomic.sync_folder(self.folder)
         return len(doomed)
 
     def _files(self) -> list[tuple[int, Path]]:
-        with reported("read", self.folder):
+        with atomic.reported("read", self.folder):
             matches = [(_NAME.fullmatch(path.name), path) for path in self.folder.iterdir()]
         return sorted((int(match[1]), path) for match, path in matches if match)
 

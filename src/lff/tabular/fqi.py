@@ -9,7 +9,7 @@ seed that goes on from iteration to iteration, moments of Adam that are kept.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import numpy as np
@@ -23,10 +23,10 @@ from lff.core.seeding import stream_seed
 from lff.nn import NetConfig
 from lff.regularizers import RegularizerConfig, feature_penalty, penalty
 from lff.tabular.gridworld import WALL, ObservedMDP
-from lff.tabular.learner import Learner, check_seeds
+from lff.tabular.learner import Learner, Tensors, check_seeds
 from lff.tabular.mdp import solve, state_values
 
-Data = Literal["buffer", "full"]
+QTables = Float[np.ndarray, "seed state action"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class FQIConfig(Config):
     """Adam's learning rate."""
     batch_size: Size = 128
     """Transitions in a batch."""
-    data: Data = "buffer"
+    data: Literal["buffer", "full"] = "buffer"
     """Transitions that were met, or all states and actions with expected targets."""
     samples: Size = 128
     """New transitions per iteration, for the buffer."""
@@ -91,14 +91,13 @@ class FQI(Learner):
             out_features=first.mdp.actions,
             seeds=seeds,
             lr=config.lr,
-            loss=td_loss,
             regularizers=config.regularizers,
             dtype=dtype,
         )
         self.config = config
         self.obs = torch.from_numpy(np.stack([one.obs for one in self.tasks])).to(dtype)
-        solved = {id(one): solve(one.mdp, entropy=config.entropy) for one in self.tasks}
-        self.q_star = np.stack([solved[id(one)] for one in self.tasks])
+        solved = {one: solve(one.mdp, entropy=config.entropy) for one in {*self.tasks}}
+        self.q_star = np.stack([solved[one] for one in self.tasks])
         self.free = np.stack([np.flatnonzero(~one.grid.at(WALL)) for one in self.tasks])
         """The cells that are not walls, (seed, cell)."""
         self.iteration = 0
@@ -109,22 +108,25 @@ class FQI(Learner):
         # states, actions and successors that each seed has met
         self.met = np.zeros((3, len(self.seeds), 0), dtype=np.int64)
 
-    def q_table(self) -> Float[np.ndarray, "seed state action"]:
+    @torch.no_grad()
+    def q_table(self) -> QTables:
         """Return every seed's Q for all states, in float64."""
-        with torch.no_grad():
-            q: np.ndarray = self.outputs(self.parameters, self.obs).double().numpy()
-        return q
+        return np.asarray(self.outputs(self.parameters, self.obs).double())
 
     def iterate(self) -> None:
         """Collect, fix the targets, take T gradient steps."""
         q = self.q_table()
         if self.config.data == "buffer":
-            self._collect(q)
+            new = [
+                walker.walk(best, self.config.samples, self.config.explore)
+                for walker, best in zip(self._walkers, q.argmax(axis=-1), strict=True)
+            ]
+            self.met = np.concatenate([self.met, np.stack(new, axis=1)], axis=-1)
         self._project(q)
         self.iteration += 1
 
     def transitions(
-        self, q: Float[np.ndarray, "seed state action"]
+        self, q: QTables
     ) -> tuple[Int[np.ndarray, "seed n"], Int[np.ndarray, "seed n"], Float[np.ndarray, "seed n"]]:
         """Return states, actions and targets of all that a batch may be drawn from.
 
@@ -132,21 +134,21 @@ class FQI(Learner):
         """
         limit = self.config.clip
         values = np.clip(state_values(q, entropy=self.config.entropy), -limit, limit)
+        members = np.arange(len(q))[:, None]
         if self.config.data == "full" or not self.met.size:
             actions = self.tasks[0].mdp.actions
             state = np.repeat(self.free, actions, axis=-1)
             action = np.tile(np.arange(actions), self.free.shape)
             backups = [one.mdp.backup(v) for one, v in zip(self.tasks, values, strict=True)]
-            target = np.stack(backups)[np.arange(len(state))[:, None], state, action]
+            target = np.stack(backups)[members, state, action]
         else:
             state, action, following = self.met
-            members = np.arange(len(state))[:, None]
             reward = np.stack([one.mdp.R for one in self.tasks])[members, state, action]
             gamma = np.array([[one.mdp.gamma] for one in self.tasks])
             target = reward + gamma * values[members, following]
         return state, action, np.clip(target, -limit, limit)
 
-    def _project(self, q: Float[np.ndarray, "seed state action"]) -> None:
+    def _project(self, q: QTables) -> None:
         state, action, target = (torch.from_numpy(x) for x in self.transitions(q))
         steps, batch = self.config.gradient_steps, self.config.batch_size
         drawn = self.draw_indices(state.shape[1], steps=steps, batch=batch)
@@ -160,11 +162,7 @@ class FQI(Learner):
             self.step(x[step], given, self.draw_masks(batch))
 
     def _total(
-        self,
-        parameters: Mapping[str, Tensor],
-        x: Tensor,
-        given: tuple[Tensor, ...],
-        masks: Mapping[str, Tensor],
+        self, parameters: Tensors, x: Tensor, given: tuple[Tensor, ...], masks: Tensors
     ) -> tuple[Tensor, Tensor]:
         action, target, lagged_q = given
         if self._features:
@@ -177,21 +175,13 @@ class FQI(Learner):
         extra = extra + penalty(self.regularizers, chosen(q, action), lagged_q)
         return losses.sum() + extra, losses
 
-    def _collect(self, q: Float[np.ndarray, "seed state action"]) -> None:
-        best = q.argmax(axis=-1)
-        new = [
-            walker.walk(row, self.config.samples, self.config.explore)
-            for walker, row in zip(self._walkers, best, strict=True)
-        ]
-        self.met = np.concatenate([self.met, np.stack(new, axis=1)], axis=-1)
-
     def state(self) -> dict[str, Tensor]:
         """Return everything that the next iterations depend on."""
         walkers = np.stack([walker.state() for walker in self._walkers])
         extra = {"met": self.met, "walkers": walkers, "iteration": np.array(self.iteration)}
         return super().state() | {n: torch.from_numpy(x.copy()) for n, x in extra.items()}
 
-    def restore(self, state: Mapping[str, Tensor]) -> None:
+    def restore(self, state: Tensors) -> None:
         """Go on from a state that :meth:`state` gave."""
         super().restore(state)
         self.met = state["met"].numpy().copy()
@@ -219,8 +209,7 @@ class _Walker:
         self._ends = _cumulated(task.sampled.probability)
         self._first = _cumulated(task.mdp.start)
         self._seed = seed
-        self._at = self._time = 0
-        self._blocks = 0
+        self._at = self._time = self._blocks = 0
 
     def walk(
         self, best: Int[np.ndarray, "state"], steps: int, explore: float

@@ -7,6 +7,8 @@ agent where it is.  The reward is that of the tile on which the action is taken.
 cell, row by row; walls are states too, which nothing enters and which lead to themselves.
 """
 
+import contextlib
+import math
 import random
 from dataclasses import dataclass
 from typing import Literal
@@ -71,8 +73,7 @@ open a way without wall or lava
     @property
     def states(self) -> int:
         """Number of cells."""
-        rows, columns = self.shape
-        return rows * columns
+        return math.prod(self.shape)
 
     def at(self, *tiles: str) -> Bool[np.ndarray, "state"]:
         """Return which cells have one of these tiles."""
@@ -85,8 +86,8 @@ open a way without wall or lava
 
     def coordinates(self) -> Float[np.ndarray, "state 2"]:
         """Return row and column scaled to [-1, 1], as float32: what a network is shown."""
-        rows, columns = self.shape
-        return (2 * self.cells() / np.maximum((rows - 1, columns - 1), 1) - 1).astype(np.float32)
+        last = np.maximum(np.array(self.shape) - 1, 1)
+        return np.asarray(2 * self.cells() / last - 1, dtype=np.float32)
 
     def moves(self, *, absorbing: str = WALL) -> Int[np.ndarray, "state action"]:
         """Return where each action leads without chance; tiles of ``absorbing`` are never left."""
@@ -145,10 +146,8 @@ def lava_grid(
     """
     cells = check_size("size", size) ** 2
     share = Interval("[0, 1)", "use 0.25 for 25 %")
-    lava, wall = (
-        share("lava", check_number("lava", lava)),
-        share("wall", check_number("wall", wall)),
-    )
+    for name, value in (("lava", lava), ("wall", wall)):
+        share(name, check_number(name, value))
     counts = {LAVA: round(lava * cells), WALL: int(wall * cells)}
     counts |= {GOAL: check_size("goals", goals), START: 1}
     if sum(counts.values()) > cells:
@@ -158,10 +157,8 @@ def lava_grid(
     flat = "".join(tile * count for tile, count in counts.items()).ljust(cells, EMPTY)
     for _ in range(TRIES):
         drawn = rng.permutation([*flat])
-        try:
+        with contextlib.suppress(BadInputError):
             return Grid(tuple("".join(row) for row in drawn.reshape(size, size)))
-        except BadInputError:
-            continue
     remedy = "use less lava or wall, or more goals"
     raise BadInputError("the goal", f"lava {lava:g}, wall {wall:g}", "reachable", remedy)
 
@@ -219,8 +216,7 @@ def smooth(
 ) -> Float[np.ndarray, "state obs"]:
     """Replace each state's observation by the mean over its successors, in place, several times."""
     smoothed = obs.copy()
-    actions = P.next_state.shape[1]
-    mean = P.matrix().sum(axis=1) / actions
+    mean = P.matrix().sum(axis=1) / P.next_state.shape[1]
     for _ in range(sweeps):
         for state in range(len(smoothed)):
             smoothed[state] = mean[state].dot(smoothed)

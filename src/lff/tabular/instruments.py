@@ -3,6 +3,9 @@
 Each instrument gives one number for each seed and changes nothing.
 """
 
+from collections.abc import Sequence
+from typing import cast
+
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -10,7 +13,7 @@ from torch import Tensor
 
 from lff.nn import effective_rank
 from lff.regularizers import SingularValuePenalty
-from lff.tabular.fqi import FQI
+from lff.tabular.fqi import FQI, QTables
 from lff.tabular.mdp import ReturnScale, greedy
 
 STATES = 2_048
@@ -24,21 +27,19 @@ class Instruments:
 
     def __init__(self, fqi: FQI) -> None:
         self.fqi = fqi
-        known: dict[int, ReturnScale] = {}
-        for task, q in zip(fqi.tasks, fqi.q_star, strict=True):
-            if id(task) not in known:
-                known[id(task)] = ReturnScale.of(task.mdp, greedy(q), horizon=task.horizon)
-        self._scales = [known[id(task)] for task in fqi.tasks]
+        best = dict(zip(fqi.tasks, fqi.q_star, strict=True))  # equal tasks have equal Q*
+        scales = {
+            task: ReturnScale.of(task.mdp, greedy(q), task.horizon) for task, q in best.items()
+        }
+        self._scales = [scales[task] for task in fqi.tasks]
 
     def look(self, *, features: bool = True) -> dict[str, Float[np.ndarray, "seed"]]:
         """Return all numbers; without the features, whose singular values take longest."""
         q = self.fqi.q_table()
-        found = self.values(q) | {"return": self.returns(q)}
+        found = self.values(q) | {"return": greedy_returns(self._scales, q)}
         return found | self.singular_values() if features else found
 
-    def values(
-        self, q: Float[np.ndarray, "seed state action"]
-    ) -> dict[str, Float[np.ndarray, "seed"]]:
+    def values(self, q: QTables) -> dict[str, Float[np.ndarray, "seed"]]:
         """Q and targets on the transitions that batches are drawn from, and Q against Q*."""
         state, action, target = self.fqi.transitions(q)
         members = np.arange(len(q))[:, None]
@@ -54,15 +55,6 @@ class Instruments:
             "error to Q*": np.square(q[cells] - self.fqi.q_star[cells]).mean(axis=(1, 2)),
         }
 
-    def returns(self, q: Float[np.ndarray, "seed state action"]) -> Float[np.ndarray, "seed"]:
-        """Return of the greedy policy: 0 for the uniform policy, 1 for the optimal one."""
-        return np.array(
-            [
-                float(scale.measure(greedy(table), tolerance=TOLERANCE))
-                for scale, table in zip(self._scales, q, strict=True)
-            ]
-        )
-
     def singular_values(self) -> dict[str, Float[np.ndarray, "seed"]]:
         """Effective rank, largest and smallest singular value of the features of states met."""
         fqi = self.fqi
@@ -72,8 +64,8 @@ class Instruments:
         # n equal rows have the singular values of one row, times the root of n
         rows = features.double() * torch.from_numpy(counts).sqrt()[..., None]
         values = torch.linalg.svdvals(rows)
-        width = features.shape[-1]
-        smallest = values[:, -1] if values.shape[-1] == width else values.new_zeros(len(values))
+        full = values.shape[-1] == features.shape[-1]
+        smallest = values[:, -1] if full else values.new_zeros(len(values))
         return {
             "effective rank": effective_rank(rows).double().numpy(),
             "largest singular value": values[:, 0].numpy(),
@@ -91,9 +83,13 @@ class Instruments:
         return np.stack(counts).astype(float)
 
 
-def difference_of_penalties(
-    features: Float[Tensor, "seed batch width"],
-) -> Float[Tensor, "seed"]:
+def greedy_returns(scales: Sequence[ReturnScale], q: QTables) -> Float[np.ndarray, "seed"]:
+    """Return of the greedy policies: 0 for the uniform policy, 1 for the optimal one."""
+    pairs = zip(scales, q, strict=True)
+    return np.array([scale.measure(greedy(table), tolerance=TOLERANCE) for scale, table in pairs])
+
+
+def difference_of_penalties(features: Float[Tensor, "seed batch width"]) -> Float[Tensor, "seed"]:
     """Compare the gradients of σ_max² - σ_min² and of σ_max², relative to the second.
 
     Zero where σ_min is zero: then the penalty of Kumar et al. is one on the largest alone.
@@ -105,5 +101,4 @@ def difference_of_penalties(
         gradients.append(torch.autograd.grad(penalty.feature_penalty(leaf), leaf)[0])
     both, largest = gradients
     norm = largest.flatten(1).norm(dim=1).clamp_min(1e-300)
-    difference: Tensor = (both - largest).flatten(1).norm(dim=1) / norm
-    return difference
+    return cast(Tensor, (both - largest).flatten(1).norm(dim=1) / norm)

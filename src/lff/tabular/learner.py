@@ -7,7 +7,7 @@ Q-iteration and the supervised studies are loops around :meth:`Learner.update`.
 """
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import torch
@@ -23,8 +23,8 @@ from lff.optim import Adam
 from lff.regularizers import Regularizer, check_combination, rules, wrap
 from lff.regularizers.layers import FIRST_ITERATIONS, MaskedDropout, power_steps, spectral_vectors
 
-Loss = Callable[..., Float[Tensor, "seed"]]
-"""Outputs (seed, batch, out) and what belongs to them in; one loss for each seed out."""
+Tensors = Mapping[str, Tensor]
+"""Parameters, or dropout masks, by name."""
 
 
 def squared_error(
@@ -42,19 +42,19 @@ def check_seeds(seeds: Sequence[int]) -> tuple[int, ...]:
 
 
 class WithFeatures(nn.Module):
-    """A network that also gives what goes into its last layer."""
+    """Stacked networks that also give what goes into their last layer."""
 
-    def __init__(self, network: nn.Module) -> None:
+    def __init__(self, stacked: nn.Module) -> None:
         super().__init__()
-        if not isinstance(network, Network) or not isinstance(network.trunk, nn.Sequential):
+        if not isinstance(stacked, Network) or not isinstance(stacked.trunk, nn.Sequential):
             remedy = "use MLPTrunk"
-            raise BadTypeError("the trunk", network, "a chain of layers, to see features", remedy)
-        self.network = network
+            raise BadTypeError("the trunk", stacked, "a chain of layers, to see features", remedy)
+        self.stacked = stacked
 
     def forward(self, x: Float[Tensor, "*batch in"]) -> tuple[Tensor, Tensor]:
         """Return features and output."""
-        *body, head = cast(nn.Sequential, self.network.trunk)
-        features = self.network.front(x)
+        *body, head = cast(nn.Sequential, self.stacked.trunk)
+        features = self.stacked.front(x)
         for layer in body:
             features = layer(features)
         return features, head(features)
@@ -71,13 +71,11 @@ class Learner:
         out_features: int,
         seeds: Sequence[int],
         lr: float,
-        loss: Loss = squared_error,
         regularizers: Sequence[Regularizer] = (),
         dtype: torch.dtype = torch.float32,
     ) -> None:
         check_combination(regularizers)
         self.seeds = check_seeds(seeds)
-        self.loss = loss
         self.regularizers = tuple(regularizers)
         members = [
             config.build(in_features, out_features, generator=self._stream(seed, "network"))
@@ -90,9 +88,8 @@ class Learner:
         self._vectors = spectral_vectors(self.networks)
         self._draw_vectors()
         rate = check_positive("lr", lr, remedy="use 1e-3 to start")
-        self.adam = Adam(
-            self.parameters, rules(self.networks, self.regularizers, "critic", lr=rate)
-        )
+        rule_of = rules(self.networks, self.regularizers, "critic", lr=rate)
+        self.adam = Adam(self.parameters, rule_of)
         self.draws = {seed: self._stream(seed, "batches") for seed in self.seeds}
         self.step = self.update
         """The step of a loop: :meth:`update`, compiled or not."""
@@ -115,8 +112,7 @@ class Learner:
 
     def __call__(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "seed *batch out"]:
         """Return every network's output on the same input."""
-        output: Tensor = self.networks(x)
-        return output
+        return cast(Tensor, self.networks(x))
 
     def draw_indices(self, size: int, *, steps: int, batch: int) -> Int[Tensor, "step seed batch"]:
         """Draw batches of ``steps`` updates from ``size`` items, each seed from its own stream."""
@@ -130,20 +126,18 @@ class Learner:
     def draw_masks(self, batch: int) -> dict[str, Tensor]:
         """Draw the dropout masks of one update; none without dropout."""
         return {
-            f"{name}.mask": torch.stack(
-                [module.draw((batch,), self.draws[seed]) for seed in self.seeds]
-            )
-            for name, module in self.networks.named_modules()
-            if isinstance(module, MaskedDropout)
+            f"{name}.mask": torch.stack([m.draw((batch,), self.draws[seed]) for seed in self.seeds])
+            for name, m in self.networks.named_modules()
+            if isinstance(m, MaskedDropout)
         }
 
     def update(
-        self,
-        x: Float[Tensor, "seed batch in"],
-        given: tuple[Tensor, ...],
-        masks: Mapping[str, Tensor],
+        self, x: Float[Tensor, "seed batch in"], given: tuple[Tensor, ...], masks: Tensors
     ) -> Float[Tensor, "seed"]:
-        """Do one step of Adam on ``loss(output, *given)``; return each seed's loss before it."""
+        """Do one step of Adam, on the squared error to the target that is ``given``.
+
+        Returns each seed's loss before it.
+        """
         with torch.no_grad():
             if self._vectors:
                 power_steps(self.networks, {**self.parameters, **self._vectors})
@@ -152,70 +146,47 @@ class Learner:
         )
         with torch.no_grad():
             self.adam.step(gradients)
-        each: Tensor = losses
-        return each
+        return cast(Tensor, losses)
 
     def _total(
-        self,
-        parameters: Mapping[str, Tensor],
-        x: Tensor,
-        given: tuple[Tensor, ...],
-        masks: Mapping[str, Tensor],
+        self, parameters: Tensors, x: Tensor, given: tuple[Tensor, ...], masks: Tensors
     ) -> tuple[Tensor, Tensor]:
-        losses = self.loss(self.outputs(parameters, x, masks), *given)
+        losses = squared_error(self.outputs(parameters, x, masks), *given)
         return losses.sum(), losses
 
     def outputs(
-        self,
-        parameters: Mapping[str, Tensor],
-        x: Float[Tensor, "seed batch in"],
-        masks: Mapping[str, Tensor] | None = None,
+        self, parameters: Tensors, x: Float[Tensor, "seed batch in"], masks: Tensors | None = None
     ) -> Float[Tensor, "seed batch out"]:
         """Return each network's output on its own input, with these parameters."""
-        output: Tensor = self._call(self.networks.stacked, "", parameters, x, masks)
-        return output
+        tensors = {**parameters, **self._vectors, **(masks or {})}
+        own = {name.removeprefix("stacked."): value for name, value in tensors.items()}
+        return cast(Tensor, functional_call(self.networks.stacked, own, (x,)))
 
     def features(
-        self,
-        parameters: Mapping[str, Tensor],
-        x: Float[Tensor, "seed batch in"],
-        masks: Mapping[str, Tensor] | None = None,
+        self, parameters: Tensors, x: Float[Tensor, "seed batch in"], masks: Tensors | None = None
     ) -> tuple[Float[Tensor, "seed batch width"], Float[Tensor, "seed batch out"]]:
         """Return what goes into the last layer, and the output."""
-        both: tuple[Tensor, Tensor] = self._call(self.readable, "network.", parameters, x, masks)
-        return both
+        tensors = {**parameters, **self._vectors, **(masks or {})}
+        return cast(tuple[Tensor, Tensor], functional_call(self.readable, tensors, (x,)))
 
     @functools.cached_property
     def readable(self) -> WithFeatures:
         """The networks with their features; raises if these cannot be read."""
         return WithFeatures(self.networks.stacked)
 
-    def _call(
-        self,
-        module: nn.Module,
-        prefix: str,
-        parameters: Mapping[str, Tensor],
-        x: Tensor,
-        masks: Mapping[str, Tensor] | None,
-    ) -> Any:
-        tensors = {**parameters, **self._vectors, **(masks or {})}
-        own = {prefix + name.removeprefix("stacked."): value for name, value in tensors.items()}
-        return functional_call(module, own, (x,))
-
     def state(self) -> dict[str, Tensor]:
         """Return everything that training depends on: live tensors, and states of generators."""
-        tensors: dict[str, Tensor]
-        tensors = {f"network/{name}": value for name, value in self.parameters.items()}
-        tensors |= {f"vector/{name}": value for name, value in self._vectors.items()}
-        tensors |= {f"adam/{name}": value for name, value in self.adam.state().items()}
-        return tensors | {
-            f"draws/{seed}": generator.get_state() for seed, generator in self.draws.items()
+        parts: dict[str, Mapping[Any, Tensor]] = {
+            "network": self.parameters,
+            "vector": self._vectors,
+            "adam": self.adam.state(),
+            "draws": {seed: generator.get_state() for seed, generator in self.draws.items()},
         }
+        return {f"{part}/{n}": value for part, own in parts.items() for n, value in own.items()}
 
-    def restore(self, state: Mapping[str, Tensor]) -> None:
+    def restore(self, state: Tensors) -> None:
         """Go on from a state that :meth:`state` gave, in place."""
         for name, value in Learner.state(self).items():
-            if name.startswith("draws/"):
-                self.draws[int(name.removeprefix("draws/"))].set_state(state[name].cpu())
-            else:
-                value.copy_(state[name])
+            value.copy_(state[name])
+        for seed, generator in self.draws.items():
+            generator.set_state(state[f"draws/{seed}"].cpu())

@@ -22,6 +22,7 @@ from lff.core.errors import BadInputError, BadTypeError
 ROUNDING = 1e-6
 """Largest distance of a row's sum from one."""
 TOLERANCE = 1e-10
+Returns = Float[np.ndarray, "*batch"]
 Values = Float[np.ndarray, "*batch state"]
 ActionValues = Float[np.ndarray, "*batch state action"]
 Policy = Float[np.ndarray, "*batch state action"]
@@ -70,30 +71,26 @@ class Transitions:
     def mixed(self, share: float) -> "Transitions":
         """Return those where, with this chance, the action is replaced by one drawn uniformly."""
         Interval("[0, 1]", "use 0.2 for 20 %")("share", share)
-        states, actions, k = self.next_state.shape
-        others, chance = (
-            np.repeat(x.reshape(states, 1, actions * k), actions, axis=1)
-            for x in (self.next_state, share / actions * self.probability)
-        )
+        states, actions, _ = self.next_state.shape
+        spread = (self.next_state, share / actions * self.probability)
+        others, chance = (np.repeat(x.reshape(states, 1, -1), actions, axis=1) for x in spread)
         following = np.concatenate([self.next_state, others], axis=-1)
         total = np.concatenate([(1 - share) * self.probability, chance], axis=-1)
         return Transitions(following, total).merged()
 
     def merged(self) -> "Transitions":
         """Add up equal successors and drop those with no chance; successors are sorted."""
-        states, actions, k = self.next_state.shape
         order = np.argsort(self.next_state, axis=-1, kind="stable")
         following = np.take_along_axis(self.next_state, order, axis=-1)
         chance = np.take_along_axis(self.probability, order, axis=-1)
         new = np.ones(following.shape, dtype=bool)
         new[..., 1:] = following[..., 1:] != following[..., :-1]
         slot = np.cumsum(new, axis=-1) - 1
-        width = int(slot.max()) + 1
-        merged = np.zeros((states, actions, width), dtype=np.int64)
-        total = np.zeros((states, actions, width))
-        rows = np.indices((states, actions, k))[:2]
-        merged[(*rows, slot)] = following
-        np.add.at(total, (*rows, slot), chance)
+        place = (*np.indices(slot.shape)[:2], slot)
+        merged = np.zeros((*slot.shape[:2], int(slot.max()) + 1), dtype=np.int64)
+        total = np.zeros(merged.shape)
+        merged[place] = following
+        np.add.at(total, place, chance)
         return Transitions(merged, total)
 
 
@@ -129,7 +126,7 @@ class MDP:
         start = np.full(states, 1 / states) if self.start is None else np.asarray(self.start)
         if start.shape != (states,):
             raise BadTypeError("the shape of start", start.shape, f"({states},)", "one per state")
-        _check_distributions(start[None, None], name="start")
+        _check_distributions(start, name="start")
         for name, value in (("P", P), ("R", R), ("start", start)):
             object.__setattr__(self, name, value)
 
@@ -143,32 +140,26 @@ class MDP:
         """Number of actions."""
         return int(self.R.shape[1])
 
-    def backup(
-        self, V: Float[np.ndarray, "*batch state"]
-    ) -> Float[np.ndarray, "*batch state action"]:
+    def backup(self, V: Values) -> ActionValues:
         """Return R + γ P V."""
         return np.asarray(self.R + self.gamma * self.expect(V))
 
-    def expect(
-        self, V: Float[np.ndarray, "*batch state"]
-    ) -> Float[np.ndarray, "*batch state action"]:
+    def expect(self, V: Values) -> ActionValues:
         """Return P V, the mean of V over the successors."""
         following = V[..., self.P.next_state]
         return np.asarray(np.einsum("...sak,sak->...sa", following, self.P.probability))
 
 
 def _check_distributions(rows: np.ndarray, *, name: str = "P") -> None:
-    if rows.size and not (np.isfinite(rows).all() and rows.min() >= 0):
-        worst = rows[~(rows >= 0)]
-        value = float(worst[0]) if worst.size else "a value that is not finite"
-        raise BadInputError(name, value, "probabilities of 0 or more", "check its entries")
+    bad = rows[~((rows >= 0) & np.isfinite(rows))]
+    if bad.size:
+        raise BadInputError(name, float(bad[0]), "probabilities of 0 or more", "check its entries")
     sums = rows.sum(axis=-1)
-    off = np.abs(sums - 1) > ROUNDING
-    if off.any():
-        where = tuple(int(i) for i in np.argwhere(off)[0])
-        row = name if name != "P" else f"P[{where[0]}, {where[1]}]"
+    off = np.argwhere(np.abs(sums - 1) > ROUNDING)
+    if len(off):
+        where = off[0].tolist()
         remedy = "divide each row by its sum"
-        raise BadInputError(f"the sum of {row}", float(sums[where]), "1", remedy)
+        raise BadInputError(f"the sum of {name}{where or ''}", float(sums[*where]), "1", remedy)
 
 
 def solve(mdp: MDP, *, entropy: float = 0.0, tolerance: float = TOLERANCE) -> ActionValues:
@@ -179,7 +170,8 @@ def solve(mdp: MDP, *, entropy: float = 0.0, tolerance: float = TOLERANCE) -> Ac
     [[1.0, 0.5], [2.0, 2.0]]
     """
     alpha = check_scale("entropy", entropy, remedy="use 0 for the hard maximum")
-    return _fixed_point(lambda Q: mdp.backup(state_values(Q, entropy=alpha)), mdp, tolerance)
+    start = np.zeros(mdp.R.shape)
+    return _fixed_point(lambda Q: mdp.backup(state_values(Q, entropy=alpha)), mdp, tolerance, start)
 
 
 def state_values(Q: ActionValues, *, entropy: float = 0.0) -> Values:
@@ -204,14 +196,13 @@ def uniform_policy(mdp: MDP) -> Policy:
 def evaluate(mdp: MDP, policy: Policy, *, tolerance: float = TOLERANCE) -> ActionValues:
     """Return Q of a policy, or of several at once along leading axes."""
     policy = _check_policy(mdp, policy)
-    return _fixed_point(
-        lambda Q: mdp.backup((policy * Q).sum(axis=-1)), mdp, tolerance, batch=policy.shape[:-2]
-    )
+    start = np.zeros(policy.shape)
+    return _fixed_point(lambda Q: mdp.backup((policy * Q).sum(axis=-1)), mdp, tolerance, start)
 
 
 def policy_return(
     mdp: MDP, policy: Policy, *, horizon: int | None = None, tolerance: float = TOLERANCE
-) -> Float[np.ndarray, "*batch"]:
+) -> Returns:
     """Return the expected return of episodes from the start.
 
     Discounted and without end unless a horizon is given; then the plain sum of that many rewards,
@@ -220,11 +211,11 @@ def policy_return(
     policy = _check_policy(mdp, policy)
     if horizon is None:
         values = (policy * evaluate(mdp, policy, tolerance=tolerance)).sum(axis=-1)
-        return np.asarray(values @ mdp.start)
-    reward = (policy * mdp.R).sum(axis=-1)
-    values = np.zeros(policy.shape[:-1])
-    for _ in range(check_size("horizon", horizon)):
-        values = reward + (policy * mdp.expect(values)).sum(axis=-1)
+    else:
+        reward = (policy * mdp.R).sum(axis=-1)
+        values = np.zeros(policy.shape[:-1])
+        for _ in range(check_size("horizon", horizon)):
+            values = reward + (policy * mdp.expect(values)).sum(axis=-1)
     return np.asarray(values @ mdp.start)
 
 
@@ -238,7 +229,7 @@ class ReturnScale:
     horizon: int | None = None
 
     @classmethod
-    def of(cls, mdp: MDP, best: Policy, *, horizon: int | None = None) -> "ReturnScale":
+    def of(cls, mdp: MDP, best: Policy, horizon: int | None = None) -> "ReturnScale":
         """Work out both ends once."""
         both = np.stack([uniform_policy(mdp), best])
         low, high = map(float, policy_return(mdp, both, horizon=horizon))
@@ -247,23 +238,16 @@ class ReturnScale:
             raise BadInputError("the optimal return", high, f"above {low:g}", remedy)
         return cls(mdp, low, high, horizon)
 
-    def measure(
-        self, policy: Policy, *, tolerance: float = TOLERANCE
-    ) -> Float[np.ndarray, "*batch"]:
+    def measure(self, policy: Policy, *, tolerance: float = TOLERANCE) -> Returns:
         """Return where a policy, or several, stands on it."""
         reached = policy_return(self.mdp, policy, horizon=self.horizon, tolerance=tolerance)
         return np.asarray((reached - self.low) / (self.high - self.low))
 
 
 def _fixed_point(
-    backup: Callable[[np.ndarray], np.ndarray],
-    mdp: MDP,
-    tolerance: float,
-    *,
-    batch: tuple[int, ...] = (),
+    backup: Callable[[np.ndarray], np.ndarray], mdp: MDP, tolerance: float, Q: np.ndarray
 ) -> np.ndarray:
     check_positive("tolerance", tolerance, remedy="use 1e-10")
-    Q = np.zeros((*batch, mdp.states, mdp.actions))
     while True:
         new = backup(Q)
         change = float(np.abs(new - Q).max(initial=0.0))
@@ -278,8 +262,5 @@ def _check_policy(mdp: MDP, policy: Policy) -> Policy:
     if policy.shape[-2:] != (mdp.states, mdp.actions):
         needed = f"(…, {mdp.states}, {mdp.actions})"
         raise BadTypeError("the shape of the policy", policy.shape, needed, "π[s, a]")
-    sums = policy.sum(axis=-1)
-    if not (policy.min() >= 0 and np.allclose(sums, 1)):
-        worst = float(sums.flat[np.abs(sums - 1).argmax()])
-        raise BadInputError("the sum of π(·|s)", worst, "1, of parts >= 0", "use greedy(Q)")
+    _check_distributions(policy, name="π")
     return policy

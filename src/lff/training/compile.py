@@ -8,28 +8,22 @@ run of the same shape finds it; ``TORCHINDUCTOR_CACHE_DIR`` wins if it is set.
 import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import torch
 
-from lff.core.errors import BadInputError, BadTypeError
-from lff.native.build import find_compiler as find_compiler
+from lff.core.errors import BadTypeError
+from lff.native.build import cache_dir, make_cache_dir, need_compiler
 
 if TYPE_CHECKING:  # the compiler takes seconds to import: only who compiles waits for them
     from torch._dynamo.types import GuardFilterEntry
 
-CACHE = "TORCHINDUCTOR_CACHE_DIR"
+CACHE, INDUCTOR = "TORCHINDUCTOR_CACHE_DIR", "inductor"
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-
-
-def check_compiler(wanted: str = "graph") -> None:
-    """Refuse to compile where that cannot be done."""
-    if find_compiler() is None:
-        remedy = "install g++, or use --compile off"
-        raise BadInputError("compile", wanted, "possible here: no C++ compiler found", remedy)
 
 
 def compile_update(update: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -39,7 +33,7 @@ def compile_update(update: Callable[Arguments, Result]) -> Callable[Arguments, R
     that the graph's checks of them, hundreds at every call, are left out; those of the arguments
     stay.
     """
-    check_compiler()
+    need_compiler("graph")
     keep_cache()
     own = _own_code(update)
     options: dict[str, Any] = {"cpp_wrapper": True, "guard_filter_fn": _of_arguments}
@@ -76,18 +70,8 @@ def _own_code(method: Callable[Arguments, Result]) -> Callable[Arguments, Result
 def keep_cache() -> Path:
     """Point inductor to the user's cache, unless the user has chosen, and return the folder."""
     if CACHE not in os.environ:
-        folder = cache_dir()
-        try:
-            for place in (folder.parent, folder):  # native code refuses what others may write
-                place.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError:  # no home to write to: inductor's own choice, a temporary folder, will do
-            return folder
-        if os.access(folder, os.W_OK):
-            os.environ[CACHE] = str(folder)
-    return Path(os.environ.get(CACHE, cache_dir()))
-
-
-def cache_dir() -> Path:
-    """Return where compiled updates are kept by default."""
-    home = os.environ.get("XDG_CACHE_HOME")
-    return (Path(home) if home else Path.home() / ".cache") / "lff" / "inductor"
+        with suppress(OSError):  # no home to write to: inductor's own temporary folder will do
+            folder = make_cache_dir(INDUCTOR)
+            if os.access(folder, os.W_OK):
+                os.environ[CACHE] = str(folder)
+    return Path(os.environ.get(CACHE, cache_dir(INDUCTOR)))

@@ -11,20 +11,22 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import torch
+from rich.filesize import decimal
 
 from lff.core.errors import BadInputError, RunError
 from lff.core.memory import available_memory
 from lff.data import FrameReplay
 from lff.envs import make, rendering, shapes
+from lff.native.build import cache_dir, find_compiler
 from lff.store import RunLock, write_bytes
-from lff.training.compile import CACHE, cache_dir
+from lff.training.compile import CACHE, INDUCTOR
 from lff.training.presets import preset
+from lff.training.run import versions
 
 Status = Literal["ok", "warning", "failed"]
 PIP = "pip install 'learned-fourier-features[{}]'"
@@ -66,11 +68,11 @@ class Check:
 
 def examine(*, directory: Path, env: str, full: bool = False) -> list[Check]:
     """Run every check; ``full`` also compiles, which takes half a minute."""
+    found = versions()
     checks = [check_python(), check_packages(), check_torch(), check_compiler(full=full)]
-    checks += [check_cuda(), check_mujoco(_version("mujoco"), _version("dm-control"))]
+    checks += [check_cuda(), check_mujoco(found.get("mujoco"), found.get("dm-control"))]
     checks += [check_env(env), check_rendering(), _memory_for(env)]
-    checks += [check_directory(directory), check_cache(), _threads_here(), check_extras()]
-    return checks
+    return [*checks, check_directory(directory), check_cache(), _threads_here(), check_extras()]
 
 
 def _verdict(name: str, found: str, *problems: tuple[bool, Status, str]) -> Check:
@@ -107,20 +109,20 @@ def check_torch() -> Check:
     )
 
 
-def check_compiler(*, full: bool, timeout: float = 600.0) -> Check:
+def check_compiler(*, full: bool) -> Check:
     """What ``--compile`` needs: a C++ compiler and Python's headers; ``full`` compiles for real."""
-    command = os.environ.get("CXX") or "g++"
-    path = shutil.which(command)
+    path = find_compiler()
     eager = "or train with --compile off"
     if path is None:
-        return Check("compile", "warning", f"no {command}", f"apt-get install g++, {eager}")
+        missing = os.environ.get("CXX") or "g++"
+        return Check("compile", "warning", f"no {missing}", f"apt-get install g++, {eager}")
     header = Path(sysconfig.get_path("include")) / "Python.h"
     if not header.exists():
         return Check("compile", "warning", f"no {header}", f"apt-get install python3-dev, {eager}")
     if not full:
         return Check("compile", "ok", f"{path} is there; --full compiles something")
     with tempfile.TemporaryDirectory() as cache:
-        error = _child(COMPILED, {**os.environ, CACHE: cache}, timeout)
+        error = _child(COMPILED, {**os.environ, CACHE: cache}, timeout=600.0)
     found = f"torch.compile fails: {error}" if error else f"torch.compile works, with {path}"
     return _verdict("compile", found, (bool(error), "warning", eager[3:]))
 
@@ -156,13 +158,13 @@ def check_env(task: str) -> Check:
     return Check("step", "ok", f"{task}, {obs.size} numbers observed")
 
 
-def check_rendering(*, timeout: float = 20.0) -> Check:
+def check_rendering() -> Check:
     """Which OpenGL backend draws without a screen, tried in child processes."""
     if _absent(["mujoco"]):
         return Check("rendering", "warning", "no mujoco", PIP.format("dmc"))
     backends: tuple[rendering.Backend, ...] = ("egl", "osmesa")
     for backend in backends:
-        if rendering.works(backend, timeout=timeout):
+        if rendering.works(backend, timeout=20.0):
             return Check("rendering", "ok", f"MUJOCO_GL={backend} draws")
     remedy = f"apt-get install {rendering.PACKAGES['egl']} (only videos and pixels need it)"
     return Check("rendering", "warning", "neither EGL nor OSMesa draws", remedy)
@@ -176,7 +178,7 @@ def check_memory(available: int, shape: Sequence[int], action_dim: int, *, capac
         channels, height, width = shape
         sizes = {"obs_shape": (channels, height, width), "action_dim": action_dim}
         needed = FrameReplay.bytes_needed(capacity, **sizes)  # type: ignore[arg-type]
-    found = f"{_size(available)} free, a replay of {capacity:,} takes {_size(needed)}"
+    found = f"{decimal(available)} free, a replay of {capacity:,} takes {decimal(needed)}"
     remedy = "use a smaller --replay-capacity, or free some memory"
     return _verdict("memory", found, (needed > 0.8 * available, "warning", remedy))
 
@@ -208,14 +210,14 @@ def check_directory(directory: Path) -> Check:
     except OSError as error:
         why = error.strerror or str(error)
         return Check("directory", "failed", f"cannot write to {home}: {why}", "use another --dir")
-    found = f"{directory} can be written, synced and locked, {_size(free)} free"
+    found = f"{directory} can be written, synced and locked, {decimal(free)} free"
     remedy = "free some space: replay and checkpoints grow"
     return _verdict("directory", found, (free < 2**30, "warning", remedy))
 
 
 def check_cache() -> Check:
     """Where compiled code is kept between runs."""
-    wanted = Path(os.environ.get(CACHE) or cache_dir())
+    wanted = Path(os.environ.get(CACHE) or cache_dir(INDUCTOR))
     folder = _existing(wanted)
     if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK):
         return Check("cache", "ok", f"compiled code goes to {wanted}")
@@ -236,10 +238,9 @@ def check_extras() -> Check:
     """Which optional parts are installed."""
     absent = [extra for extra, modules in EXTRAS.items() if _absent(modules)]
     found = f"installed: {', '.join(e for e in EXTRAS if e not in absent) or 'none'}"
-    if not absent:
-        return Check("extras", "ok", found)
-    found += f"; not installed: {', '.join(absent)}"
-    return Check("extras", "ok", found, f"if wanted: {PIP.format(','.join(absent))}")
+    more = f"; not installed: {', '.join(absent)}"
+    remedy = f"if wanted: {PIP.format(','.join(absent))}"
+    return _verdict("extras", found + more * bool(absent), (bool(absent), "ok", remedy))
 
 
 def cpu_quota(text: str) -> float | None:
@@ -252,10 +253,9 @@ def _threads_here() -> Check:
     quota = None
     with suppress(OSError, ValueError, ZeroDivisionError):
         quota = cpu_quota(Path("/sys/fs/cgroup/cpu.max").read_text())
-    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     given = os.environ.get("OMP_NUM_THREADS", "")
-    threads = int(given) if given.isdigit() else (cpus or 1)
-    return check_threads(threads, cpus=cpus or 1, quota=quota)
+    return check_threads(int(given) if given.isdigit() else cpus, cpus=cpus, quota=quota)
 
 
 def _absent(modules: Sequence[str]) -> list[str]:
@@ -279,20 +279,5 @@ def _child(code: str, environment: dict[str, str], timeout: float) -> str:
     return (run.stderr.strip().splitlines() or ["no message"])[-1][:120] if run.returncode else ""
 
 
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
-
-
 def _line(error: BaseException) -> str:
     return " ".join(str(error).split())[:160] or type(error).__name__
-
-
-def _size(size: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} TB"

@@ -144,8 +144,8 @@ class Loop(ABC):
         """Act and learn from it; return whether a checkpoint can be written here."""
 
     @abstractmethod
-    def _log(self) -> None:
-        """Write one row of metrics."""
+    def _metrics(self) -> Mapping[str, Any]:
+        """Return metrics of the networks for a row, and bring :attr:`last` up to date."""
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, Tensor | np.ndarray], dict[str, Any]]:
@@ -156,6 +156,13 @@ class Loop(ABC):
 
     def _interrupt(self) -> None:
         self._interrupted = True
+
+    def _log(self) -> None:
+        """Write one row of metrics."""
+        progress, networks = self.progress, self._metrics()
+        counts = {"updates": progress.updates, "episode": progress.episode}
+        row = {"env_step": progress.env_step, **counts, **self.last, **networks}
+        self.run.metrics.append(row)
 
     def _housekeeping(self, before: int, *, may_save: bool) -> None:
         now, schedule = self.progress.env_step, self.config.schedule

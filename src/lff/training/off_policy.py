@@ -79,9 +79,6 @@ class OffPolicyLoop(Loop):
         super().close()
         self.env.close()
 
-    def _begin(self) -> None:
-        self._begin_episode()
-
     def _step(self) -> bool:
         start = clock()
         self.agent.observe(self._obs)
@@ -114,7 +111,7 @@ class OffPolicyLoop(Loop):
             self.last["train/episode_return"] = progress.episode_return
             self.last["train/episode_length"] = progress.episode_length
             progress.episode += 1
-            self._begin_episode()
+            self._begin()
             return True
         return self.env.can_save_state
 
@@ -154,7 +151,7 @@ class OffPolicyLoop(Loop):
             batch = batch if native is None else memory.at(index)
             self._warn(self.divergence.explain(self.agent.values(batch.obs, batch.action)))
 
-    def _begin_episode(self) -> None:
+    def _begin(self) -> None:
         """Reset with a seed of the episode's own, so that it does not matter what came before."""
         seed = env_seed(self.config.seed, f"train/{self.progress.episode}")
         self._obs, _ = self.env.reset(seed=seed)
@@ -162,17 +159,16 @@ class OffPolicyLoop(Loop):
         self.memory.begin(self._obs)
         self.progress.episode_return, self.progress.episode_length = 0.0, 0
 
-    def _log(self) -> None:
-        """Write one row of metrics, on a batch from a stream of its own: it changes nothing."""
+    def _metrics(self) -> dict[str, Any]:
+        """Look at a batch from a stream of its own: it changes nothing."""
         progress = self.progress
         size = BATCH_SIZE if len(self.agent.spaces.obs) == 1 else IMAGES
         batch = self.memory.peek(size, self._stream(f"diagnostics/{progress.env_step}"))
-        row: dict[str, Any] = self.last | network_metrics(self.agent.inputs(batch))
+        row: dict[str, Any] = {**network_metrics(self.agent.inputs(batch))}
         if progress.updates:
             row[self.agent.value_max] = progress.value_max
         progress.value_max = 0.0
-        counts = {"updates": progress.updates, "episode": progress.episode}
-        self.run.metrics.append({"env_step": progress.env_step, **counts, **row})
+        return row
 
     def _state(self) -> tuple[dict[str, Tensor | np.ndarray], dict[str, Any]]:
         progress = self.progress
@@ -207,9 +203,9 @@ class OffPolicyLoop(Loop):
         self.divergence.seen_at = watched["seen_at"]
         refs = [SegmentRef.from_json(ref) for ref in progress.segments]
         stored, total = sum(ref.count for ref in refs), progress.stored
-        self.memory.restore_parts(self.run.segments.each(refs), stored=stored, total=total)
+        self.memory.restore(self.run.segments.each(refs), stored=stored, total=total)
         if not self.env.can_save_state:
-            self._begin_episode()
+            self._begin()
             return
         # bring the simulator up before its state is set; the counters stay as they were
         self.env.reset(seed=env_seed(self.config.seed, f"train/{progress.episode}"))

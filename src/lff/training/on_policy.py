@@ -214,24 +214,18 @@ class OnPolicyLoop(Loop):
         rows = torch.cat([order, order[: parts * size - count]]).to(self.agent.device)
         return [*rows.view(parts, size)]
 
-    def _log(self) -> None:
-        """Write one row of metrics."""
-        progress = self.progress
+    def _metrics(self) -> dict[str, Any]:
+        """Look at rows of the rollout from a stream of its own: it changes nothing."""
+        progress, rollout = self.progress, self.rollout
         if progress.ended_returns:
             self.last["train/episode_return"] = float(np.mean(progress.ended_returns))
             self.last["train/episode_length"] = float(np.mean(progress.ended_lengths))
             progress.ended_returns, progress.ended_lengths = [], []
-        networks = network_metrics(self.agent.inputs(self._look()))
-        counts = {"updates": progress.updates, "episode": progress.episode}
-        self.run.metrics.append({"env_step": progress.env_step, **counts, **self.last, **networks})
-
-    def _look(self) -> Tensor:
-        """Draw rows of the rollout from a stream of its own: it changes nothing."""
-        rows = self.rollout.steps if self.progress.rollouts else self.rollout.at
-        flat = self.rollout.obs[:rows].flatten(0, 1)
-        stream = self._stream(f"diagnostics/{self.progress.env_step}")
+        flat = rollout.obs[: rollout.steps if progress.rollouts else rollout.at].flatten(0, 1)
+        stream = self._stream(f"diagnostics/{progress.env_step}")
         index = torch.randint(len(flat), (BATCH_SIZE,), generator=stream)
-        return flat.index_select(0, index).to(self.agent.device)
+        obs = flat.index_select(0, index).to(self.agent.device)
+        return {**network_metrics(self.agent.inputs(obs))}
 
     def _state(self) -> tuple[dict[str, Tensor | np.ndarray], dict[str, Any]]:
         tensors: dict[str, Tensor | np.ndarray] = {"obs": self._obs}

@@ -17,8 +17,8 @@ from typing import Any, Literal, get_args
 import torch
 
 from lff.algos.base import ALGORITHMS
-from lff.algos.entropy import LearnedAlpha
 from lff.algos.off_policy import PolyakTarget
+from lff.algos.sac import LearnedAlpha
 from lff.core.checks import check_choice, nearest
 from lff.core.config import tag_of
 from lff.core.errors import BadInputError

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -21,11 +21,10 @@ from lff.core.errors import BadInputError, missing_extra
 from lff.envs import Env, has_pixels, make
 from lff.envs.gym import Adapter
 from lff.envs.views import PixelView
-from lff.native.build import Target, checked_cache_dir
+from lff.native.build import Target, checked_cache_dir, find_compiler, need_compiler
 from lff.native.policy import supports_policy
 from lff.native.sac import config_gap
 from lff.store import RunDir
-from lff.training.compile import check_compiler, find_compiler
 from lff.training.loop import Loop, Watch
 from lff.training.off_policy import OffPolicyLoop
 from lff.training.on_policy import EnvFunction, OnPolicyLoop, VectorFunction, make_vector
@@ -196,7 +195,7 @@ def train(
     """
     check_device(config.compute.device)
     if config.compute.compile != "off":
-        check_compiler(config.compute.compile)
+        need_compiler(config.compute.compile)
     if reference_episodes < 0:
         raise BadInputError("reference_episodes", reference_episodes, ">= 0", "use 0 for none")
     set_torch(config.compute.threads)
@@ -221,7 +220,7 @@ def _origin(loop: Loop) -> dict[str, str]:
     """Return what the native code was made by, for comparison alone, or why there is none."""
     if loop.origin is not None:
         alone = loop.config.algo.learns_from == "rollout"
-        return loop.origin.to_json() | ({"acts_alone": "yes"} if alone else {})
+        return asdict(loop.origin) | ({"acts_alone": "yes"} if alone else {})
     return {"not_native": why_not_native(loop.config) or "as asked"}
 
 

@@ -50,12 +50,12 @@ class Tracker(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Trackers:
-    """The trackers of a run; not part of its config, since they do not affect its results."""
+    """Trackers of a run; not part of its config, since they do not affect its results."""
 
     tensorboard: bool = False
-    """Event files in ``RUN/tensorboard``."""
+    """also write TensorBoard's event files, into RUN/tensorboard."""
     wandb: str | None = None
-    """The W&B project; offline unless WANDB_MODE says otherwise."""
+    """also log to this W&B project; offline unless WANDB_MODE=online."""
 
     def build(self) -> list[Tracker]:
         """Return the trackers; the error for a missing package has the line that installs it."""

@@ -20,7 +20,7 @@ from lff.experiments.spec import (
     ours,
     rival,
 )
-from lff.stats.kinds import AsGood, Better
+from lff.stats.kinds import Better, Equivalent
 
 HOSTS = {"sb3": "Stable-Baselines3", "sbx": "SBX", "torchrl": "TorchRL", "tianshou": "Tianshou"}
 
@@ -73,13 +73,19 @@ def td3(name: str, steps: int, first_seed: int = 0) -> Experiment:
     """Return our TD3 beside theirs on Pendulum-v1."""
     sentence = (
         f"P{name.removeprefix('peer')}: Our TD3 learns as well as theirs: their mean returns over "
-        "the curve differ by at most 20 % of the magnitude of theirs."
+        "the curve differ by at most 20 % of the task's span."
     )
     task = ("gym/Pendulum-v1",)
     size: dict[str, Any] = {"steps": steps, "episodes": 5, "looks": 10, "first_seed": first_seed}
     grid = Training(laptop=task, largest="laptop", **size)
     fields = {"algo": "td3", "hidden_dim": 64, "lr": 1e-3, "warmup_steps": 1_000}
-    return peer(name, sentence, AsGood("lff", than="sb3"), grid, **fields)
+    return peer(
+        name,
+        sentence,
+        Equivalent("lff", than="sb3", scale="difference", margin=0.2),
+        grid,
+        **fields,
+    )
 
 
 EXPERIMENTS = (
@@ -97,6 +103,7 @@ EXPERIMENTS = (
     Experiment(
         name="drop-in",
         title="What do three changed lines do in a user's own agent?",
+        whose="paper, empirical",
         source='§5, "only changing a few lines of code"',
         arms={"MLP": baseline(variant="MLP"), "LFF σ=0.01": ours(variant="LFF")},
         grid=Each(own_agent, {"pendulum": {}}),
@@ -118,7 +125,7 @@ EXPERIMENTS = (
     peer(
         "peer-sb3-ppo",
         "P-sb3-ppo: Our PPO learns as well as theirs.",
-        AsGood("lff", than="sb3"),
+        Equivalent("lff", than="sb3", scale="difference", margin=0.2),
         Training(laptop=("gym/HalfCheetah-v5", "gym/Hopper-v5"), episodes=5, largest="laptop"),
         algo="ppo",
         value_clip=None,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lff.experiments.spec import Arm, Cell, Experiment, Panel, ScaleName, baseline, control, ours
-from lff.stats.kinds import AsGood
+from lff.stats.kinds import Equivalent
 from lff.stats.metrics import Metric
 
 FIXED, TRAINED, NETS = "B fixed", "B trained", "networks of 512"
@@ -58,9 +58,11 @@ def grid(arms: Mapping[str, Arm], scale: ScaleName) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
-def equal(arm: str, than: str, metric: Metric, share: float, *tasks: str) -> AsGood:
+def equal(arm: str, than: str, metric: Metric, share: float, *tasks: str) -> Equivalent:
     """Return a claim that two arms have the same eigenvalue."""
-    return AsGood(arm, than=than, metric=metric, share=share, tasks=tasks)
+    return Equivalent(
+        arm, than=than, metric=metric, margin=1 + share, scale="log", on_at_least=2, tasks=tasks
+    )
 
 
 EXPERIMENTS = (

@@ -14,7 +14,7 @@ from lff.experiments.measured import (
     RETURN,
 )
 from lff.experiments.spec import Arm, Experiment, Panel, ScaleName, baseline, ours, rival
-from lff.stats.kinds import AsGood, Better
+from lff.stats.kinds import Better, Equivalent
 from lff.stats.metrics import Metric, Role
 
 CHEETAH, WALKER = "dmc/cheetah-run", "dmc/walker-run"
@@ -25,12 +25,6 @@ UPDATES = (1, 2, 4)
 RATES = (3e-4, 1e-3)
 BASIS_RATES = (3e-5, 3e-4, 3e-3)
 NETS: dict[str, tuple[Role, str]] = {"MLP": ("baseline", "mlp"), "LFF": ("ours", "lff")}
-
-EXTRAS: dict[str, dict[str, Any]] = {
-    "": {},
-    " + layer norm": {"regularize": ("layer-norm",)},
-    " + statistics": {"normalize_obs": True},
-}
 
 
 def played_with_noise(job: Any, scale: ScaleName) -> Any:
@@ -90,7 +84,7 @@ EXPERIMENTS = (
                 for sigma in SIGMAS
             },
             **{
-                f"N-advice/{sigma:g}: The advised σ is as good as {sigma:g}.": AsGood(
+                f"N-advice/{sigma:g}: The advised σ is as good as {sigma:g}.": Equivalent(
                     "advised σ", than=f"σ={sigma:g}"
                 )
                 for sigma in SIGMAS
@@ -104,42 +98,16 @@ EXPERIMENTS = (
             "MLP": baseline(net="mlp"),
             "LFF": ours(),
             "rival front": rival(net="ffn"),
+            "rival front, as published": rival(net="ffn-published"),
             "deep Fourier": rival(net="deep-fourier"),
         },
         grid=GRID,
         metrics=(RETURN, *FEATURES),
         sentences={
             f"N-front/{name}: LFF learns better than {name}.": Better("LFF", than=name)
-            for name in ("rival front", "deep Fourier", "MLP")
+            for name in ("rival front", "rival front, as published", "deep Fourier", "MLP")
         },
         panels=(Panel(RETURN), Panel(DORMANT)),
-    ),
-    Experiment(
-        name="new-layer-norm",
-        title="Is normalisation as good as LFF, and do they add up?",
-        arms={
-            name + extra: Arm(
-                "rival" if extra and role == "baseline" else role, {"net": net, **own}
-            )
-            for name, (role, net) in NETS.items()
-            for extra, own in EXTRAS.items()
-        },
-        grid=GRID,
-        metrics=(RETURN, *Q_VALUES),
-        sentences={
-            "N-ln/a: LFF is better than an MLP with layer norm.": Better(
-                "LFF", than="MLP + layer norm"
-            ),
-            "N-ln/b: LFF with layer norm is better than an MLP with it.": Better(
-                "LFF + layer norm", than="MLP + layer norm"
-            ),
-            "N-ln/c: LFF is better than an MLP on normalised observations.": Better(
-                "LFF", than="MLP + statistics"
-            ),
-            "N-ln/d: LFF on normalised observations is better than an MLP on them.": Better(
-                "LFF + statistics", than="MLP + statistics"
-            ),
-        },
     ),
     Experiment(
         name="new-updates",
@@ -178,10 +146,10 @@ EXPERIMENTS = (
         grid=GRID,
         metrics=(RETURN, *Q_VALUES),
         sentences={
-            "N-critics/LFF: With LFF one critic is as good as two.": AsGood(
+            "N-critics/LFF: With LFF one critic is as good as two.": Equivalent(
                 "LFF, 1 critic", than="LFF, 2 critics"
             ),
-            "N-critics/MLP: With an MLP one critic is as good as two.": AsGood(
+            "N-critics/MLP: With an MLP one critic is as good as two.": Equivalent(
                 "MLP, 1 critic", than="MLP, 2 critics"
             ),
         },

@@ -1,17 +1,15 @@
 """Jobs on convergence: gradient descent against the linear theory, and the contraction theorem."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from lff.core.checks import Config, Scale, Size, Sizes, check_positive
-from lff.experiments.jobs.kernels import bisect, each_draw, unit_points
-from lff.launch.job import JobRow, Report
+from lff.core.checks import Scale, Size, Sizes
+from lff.experiments.jobs.kernels import DrawsJob, bisect, unit_points
+from lff.launch.job import JobRow
 from lff.ntk import circle, contraction, fourier_ntk, predict, sigma_bound
 
 FALL = 0.1
@@ -25,7 +23,7 @@ BACKUPS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class LazyJob(Config):
+class LazyJob(DrawsJob):
     """Gradient descent on f = √(2/m) Σ w sin(b·x) + v cos(b·x) against r_t = exp(-ηKt) r_0.
 
     Rows, by width m, until Lemma 2 has 10 % of the loss left: ``error`` is the largest distance of
@@ -45,11 +43,9 @@ class LazyJob(Config):
     """Gradient steps: the more, the nearer to the flow that Lemma 2 is of."""
     looks: int = 10
 
-    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
-        """Train every width with every draw."""
-        for seed, rng in each_draw(self.draws, report):
-            for width in self.widths:
-                yield from self._one(seed, width, rng)
+    def draw(self, seed: int, rng: torch.Generator) -> list[JobRow]:
+        """Train every width."""
+        return [row for width in self.widths for row in self._one(seed, width, rng)]
 
     def _one(self, seed: int, width: int, rng: torch.Generator) -> list[JobRow]:
         x = circle(self.points)
@@ -66,22 +62,22 @@ class LazyJob(Config):
         looks = torch.arange(every, self.steps + 1, every)
         size = residual.norm()
         predicted = [predict(k, residual, looks * lr).residuals for k in (limit, own)]
-        errors, drift, done = [0.0, 0.0], 0.0, 0
-        for look, expected in enumerate(zip(*predicted, strict=True)):
-            net.descend(target, lr, int(looks[look]) - done)
-            done = int(looks[look])
+        values = {"error": 0.0, "error by own kernel": 0.0, "drift": 0.0}
+        for by_limit, by_own in zip(*predicted, strict=True):
+            net.descend(target, lr, every)
             left = target - net.outputs()
-            gaps = [((left - e).norm() / size).item() for e in expected]
-            errors = [max(a, b) for a, b in zip(errors, gaps, strict=True)]
-            drift = max(drift, ((net.kernel() - own).norm() / own.norm()).item())
-        values = {"error": errors[0], "error by own kernel": errors[1], "drift": drift}
+            found = (
+                (left - by_limit).norm() / size,
+                (left - by_own).norm() / size,
+                (net.kernel() - own).norm() / own.norm(),
+            )
+            values = {n: max(v, f.item()) for (n, v), f in zip(values.items(), found, strict=True)}
         values["output at the start"] = at_start
         return [JobRow(seed, width, name, value) for name, value in values.items()]
 
 
 def time_until(kernel: Tensor, residual: Tensor, share: float) -> float:
     """Return the time at which gradient flow has this share of the squared residual left."""
-    check_positive("share", share)
     values, vectors = torch.linalg.eigh(kernel)
     parts = (vectors.mT @ residual).square()
     low, high = 0.0, 1.0
@@ -132,7 +128,7 @@ class TwoLayer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContractionJob(Config):
+class ContractionJob(DrawsJob):
     """Kernel Q-learning with Lemma 1's kernel on random MDPs of 5 to 50 states and 2 actions.
 
     Rows, one MDP a draw, by number of state-actions: ``coupling``, left over right side of the
@@ -150,12 +146,8 @@ class ContractionJob(Config):
     states: tuple[int, int] = (5, 50)
     actions: int = 2
 
-    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
-        """Draw MDPs."""
-        for seed, rng in each_draw(self.draws, report):
-            yield from self._one(seed, rng)
-
-    def _one(self, seed: int, rng: torch.Generator) -> list[JobRow]:
+    def draw(self, seed: int, rng: torch.Generator) -> list[JobRow]:
+        """Draw an MDP."""
         low, high = self.states
         states = int(torch.randint(low, high + 1, (), generator=rng))
         gamma = GAMMAS[seed % len(GAMMAS)]
@@ -171,8 +163,7 @@ class ContractionJob(Config):
         lr = STEP * len(x) / 2  # K_ii = 2 and ρ uniform
 
         def coupling(at: float) -> float:
-            kernel = fourier_ntk(x, x, at)
-            found = contraction.conditions(kernel, gamma=gamma, lr=lr)
+            found = contraction.conditions(fourier_ntk(x, x, at), gamma=gamma, lr=lr)
             return float(found.coupling.max())
 
         def norm(at: float) -> float:
@@ -185,11 +176,8 @@ class ContractionJob(Config):
         if self.sigma is None:
             least = bisect(lambda s: coupling(s) <= 1, bound / 100, bound)
             contracting = bisect(lambda s: norm(s) < 1, bound / 100, bound)
-            values |= {
-                "bound": bound,
-                "bound over least": bound / least,
-                "bound over contracting": bound / contracting,
-            }
+            values |= {"bound": bound, "bound over least": bound / least}
+            values["bound over contracting"] = bound / contracting
         return [JobRow(seed, len(x), name, value) for name, value in values.items()]
 
 

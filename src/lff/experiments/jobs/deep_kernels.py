@@ -3,16 +3,16 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import ClassVar, Literal
+from itertools import pairwise
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
-from lff.core.checks import Config, Scale, Size, Sizes
-from lff.experiments.jobs.kernels import each_draw, log_spaced, rows_of
-from lff.launch.job import JobRow, Report
-from lff.nn import ConstantControl, LearnedFourierFeatures, LinearControl, NetConfig
+from lff.core.checks import Scale, Size, Sizes
+from lff.experiments.jobs.kernels import DrawsJob, log_spaced, rows_of
+from lff.launch.job import JobRow
+from lff.nn import ConstantControl, Fourier, LinearControl, NetConfig
 from lff.ntk import circle, circle_spectrum, deep_ntk, empirical_ntk
 
 GAIN = math.sqrt(2)
@@ -23,7 +23,7 @@ HIGHEST = 128
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeepKernelJob(Config):
+class DeepKernelJob(DrawsJob):
     """The spectrum of a ReLU network's kernel on the circle, behind a front or not.
 
     Rows: ``eigenvalue``, λ_k over n and over the kernel's mean diagonal, by frequency k; ``tail
@@ -50,51 +50,41 @@ class DeepKernelJob(Config):
     draws: int = 10
     tail: int = 16
 
-    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
-        """Draw fronts, and networks if these are finite."""
-        for seed, rng in each_draw(self.draws, report):
-            x = circle(self.sizes[seed % len(self.sizes)])
-            front = self._front(rng)
-            limit = normalised(deep_ntk(x, hidden_layers=self.hidden, front=front).ntk)
-            values = limit
-            if self.width:
-                values = normalised(self._finite(front, x, rng))
-            yield from spectrum_rows(seed, values, self.tail)
-            if self.width:
-                kept = log_spaced(len(limit) - 1)
-                ratio = values[kept] / limit[kept]
-                yield from rows_of(seed, "eigenvalue over the limit", kept, ratio.tolist())
-                factor = torch.maximum(ratio, 1 / ratio)
-                yield from rows_of(seed, "factor from the limit", kept, factor.tolist())
+    def draw(self, seed: int, rng: torch.Generator) -> Iterable[JobRow]:
+        """Draw a front, and a network if it is finite."""
+        x = circle(self.sizes[seed % len(self.sizes)])
+        front = self._front(rng)
+        limit = normalised(deep_ntk(x, hidden_layers=self.hidden, front=front).ntk)
+        if not self.width:
+            return spectrum_rows(seed, limit, self.tail)
+        with torch.no_grad():
+            features = x if front is None else front(x)
+        values = normalised(finite_kernel(features, (self.width,) * self.hidden, rng))
+        kept = log_spaced(len(limit) - 1)
+        ratio = values[kept] / limit[kept]
+        return [
+            *spectrum_rows(seed, values, self.tail),
+            *rows_of(seed, "eigenvalue over the limit", kept, ratio),
+            *rows_of(seed, "factor from the limit", kept, torch.maximum(ratio, 1 / ratio)),
+        ]
 
     def _front(self, rng: torch.Generator) -> nn.Module | None:
+        sizes: dict[str, Any] = {"fourier_dim": self.fourier_dim, "sigma": self.sigma}
         match self.front:
             case "none":
                 return None
             case "constant":
                 return ConstantControl(fourier_dim=self.fourier_dim).build(2)
             case "linear":
-                linear = LinearControl(fourier_dim=self.fourier_dim, sigma=self.sigma)
-                return linear.build(2, generator=rng).double()
+                config: Any = LinearControl(**sizes)
             case "fourier":
-                layer = LearnedFourierFeatures(
-                    2,
-                    self.fourier_dim,
-                    sigma=self.sigma,
-                    trainable=self.trainable,
-                    concat_input=self.concat,
-                    generator=rng,
-                )
-                return layer.double()
-
-    def _finite(self, front: nn.Module | None, x: Tensor, rng: torch.Generator) -> Tensor:
-        with torch.no_grad():
-            features = x if front is None else front(x)
-        return finite_kernel(features, (self.width,) * self.hidden, rng)
+                config = Fourier(**sizes, trainable=self.trainable, concat_input=self.concat)
+        layer: nn.Module = config.build(2, generator=rng)
+        return layer.double()
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetKernelJob(Config):
+class NetKernelJob(DrawsJob):
     """The same rows for whole networks as they are built and trained: all parameters count."""
 
     tag: ClassVar[str] = "net-kernel"
@@ -104,12 +94,11 @@ class NetKernelJob(Config):
     draws: Size = 5
     tail: int = 16
 
-    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
-        """Draw networks."""
-        x = circle(self.points)
-        for seed, rng in each_draw(self.draws, report):
-            net = self.net.build(2, 1, generator=rng).double()
-            yield from spectrum_rows(seed, normalised(empirical_ntk(net, x).ntk), self.tail)
+    def draw(self, seed: int, rng: torch.Generator) -> Iterable[JobRow]:
+        """Draw a network."""
+        net = self.net.build(2, 1, generator=rng).double()
+        kernel = empirical_ntk(net, circle(self.points)).ntk
+        return spectrum_rows(seed, normalised(kernel), self.tail)
 
 
 def spectrum_rows(seed: int, values: Tensor, tail: int) -> list[JobRow]:
@@ -135,17 +124,13 @@ def finite_kernel(features: Tensor, hidden: tuple[int, ...], rng: torch.Generato
     NTK parameterisation: the weights are √2/√n times numbers of N(0, 1) and the gradient is taken
     by these, so the share of each layer is 2/n times that of a plain Linear.
     """
-    layers: list[nn.Module] = []
-    fan_in = features.shape[1]
-    for width in (*hidden, 1):
-        layer = nn.Linear(fan_in, width, bias=False).double()
+    widths = (features.shape[1], *hidden, 1)
+    linear = [nn.Linear(*sizes, bias=False).double() for sizes in pairwise(widths)]
+    for layer in linear:
         with torch.no_grad():
-            layer.weight.normal_(generator=rng).mul_(GAIN / math.sqrt(fan_in))
-        layers += [layer, nn.ReLU()]
-        fan_in = width
-    net = nn.Sequential(*layers[:-1])
+            layer.weight.normal_(generator=rng).mul_(GAIN / math.sqrt(layer.in_features))
+    net = nn.Sequential(linear[0], *(m for layer in linear[1:] for m in (nn.ReLU(), layer)))
     kernel = features.new_zeros(len(features), len(features))
-    linear = [layer for layer in net if isinstance(layer, nn.Linear)]
     for layer in linear:
         for other in linear:
             other.weight.requires_grad_(other is layer)

@@ -15,13 +15,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from lff.core.checks import Config, Size, Sizes, validate
+from lff.core.checks import Size, Sizes, validate
 from lff.core.errors import BadInputError
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs import make
-from lff.experiments.jobs.regression import fit, make_learner
+from lff.experiments.jobs.regression import MinibatchJob
 from lff.launch.job import JobRow, Report
-from lff.nn import NetConfig
 from lff.tabular.learner import Learner
 
 CONSTANT = 1e-6
@@ -38,6 +37,9 @@ class Episodes:
 
     obs: Float[Tensor, "episode time+1 obs"]
     action: Float[Tensor, "episode time action"]
+
+    def __getitem__(self, which: slice) -> "Episodes":
+        return Episodes(self.obs[which], self.action[which])
 
     def pairs(self) -> tuple[Float[Tensor, "step in"], Float[Tensor, "step obs"]]:
         """Return (obs, action) of every step, and the change that followed."""
@@ -79,7 +81,7 @@ class Units:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DynamicsJob(Config):
+class DynamicsJob(MinibatchJob):
     """Fit the change of the observation in one step, and roll the fits out.
 
     Rows: ``one-step error``, the mean square on held-out steps in standard deviations of the
@@ -91,11 +93,6 @@ class DynamicsJob(Config):
     tag: ClassVar[str] = "dynamics"
 
     env: str
-    """The simulator."""
-    net: NetConfig
-    """The network."""
-    seeds: Size = 5
-    """Draws of weights and batches; the data are the same."""
     episodes: Size = 250
     """Episodes to learn from."""
     held_out: Size = 50
@@ -107,11 +104,8 @@ class DynamicsJob(Config):
     horizons: Sizes = (1, 5, 20)
     """Steps of roll-outs."""
     steps: Size = 3_000
-    """Gradient steps."""
     batch: Size = 256
-    """Transitions in each."""
     every: Size = 250
-    """Gradient steps between two looks."""
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -121,7 +115,7 @@ class DynamicsJob(Config):
             raise BadInputError("horizons", self.horizons, f"{self.length} at most", remedy)
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
-        """Gather the data, the same every time, then train, from a checkpoint if there is one."""
+        """Gather the data, the same every time and for every seed, then train."""
         torch.set_num_threads(1)
         total = self.episodes + self.held_out
 
@@ -129,14 +123,12 @@ class DynamicsJob(Config):
             report(GATHERING * done / total, f"{done * self.length:,} transitions")
 
         whole = record(self.env, total, length=self.length, hold=self.hold, report=gathered)
-        seen = Episodes(whole.obs[: self.episodes], whole.action[: self.episodes])
-        new = Episodes(whole.obs[self.episodes :], whole.action[self.episodes :])
+        seen, new = whole[: self.episodes], whole[self.episodes :]
         units = Units.of(seen)
         x, change = seen.pairs()
         inputs, targets = units.inputs(x), units.targets(change)
-        learner = make_learner(self, inputs, targets)
-        return fit(
-            self,
+        learner = self.learner(inputs, targets)
+        return self.fit(
             folder,
             learner,
             inputs,
@@ -148,12 +140,10 @@ class DynamicsJob(Config):
     def _measured(
         self, learner: Learner, units: Units, seen: Episodes, new: Episodes
     ) -> dict[str, Tensor]:
-        x, change = new.pairs()
-        train = Episodes(seen.obs[: self.held_out], seen.action[: self.held_out]).pairs()
         errors = rollout_errors(learner, units, new, horizon=max(self.horizons))
         measured = {f"error after {k}": errors[:, k - 1] for k in self.horizons}
-        measured["train error"] = one_step_error(learner, units, *train)
-        measured["one-step error"] = one_step_error(learner, units, x, change)
+        measured["train error"] = one_step_error(learner, units, *seen[: self.held_out].pairs())
+        measured["one-step error"] = one_step_error(learner, units, *new.pairs())
         return measured
 
 

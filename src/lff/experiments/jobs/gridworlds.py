@@ -1,7 +1,8 @@
 """Jobs on gridworlds: fitted Q-iteration (Figures 13 and 16) and regression of Q* (Figure 16)."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count, islice, product
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -9,11 +10,12 @@ import numpy as np
 import torch
 
 from lff.core.checks import Config, Size
-from lff.experiments.jobs.regression import fit, make_learner
+from lff.core.config import LATER
+from lff.core.errors import BadInputError
+from lff.experiments.jobs.regression import MinibatchJob, by_seed, write_squares
 from lff.experiments.jobs.resuming import Resumable
 from lff.launch.job import JobRow, Report
-from lff.nn import NetConfig
-from lff.stats.fields import FIELDS, field, write_fields
+from lff.native.build import find_compiler
 from lff.tabular import (
     FQI,
     FQIConfig,
@@ -27,8 +29,8 @@ from lff.tabular import (
     solve,
 )
 from lff.tabular.gridworld import GOAL, LAVA, WALL, Sampling
-from lff.tabular.instruments import TOLERANCE
-from lff.training.compile import compile_update, find_compiler
+from lff.tabular.instruments import greedy_returns
+from lff.training.compile import compile_update
 
 RATIOS = ("effective rank", "largest singular value")
 """Of these the table also has the end over the start."""
@@ -46,24 +48,28 @@ class FQIJob(Config):
     tag: ClassVar[str] = "fqi"
 
     fqi: FQIConfig
-    """Network, regularizers, T."""
     task: Literal["grid16", "lava"] = "grid16"
-    """Which MDP."""
     sampling: Sampling = "as the MDP"
     """How Grid16's transitions are drawn."""
     size: Size = 64
     """Cells along each side of a maze."""
     iterations: Size = 300
-    """How many."""
     every: Size = 5
     """Iterations between two looks."""
     seeds: Size = 5
     """Networks, and mazes."""
+    own_grids: bool = field(default=False, metadata=LATER)
+    """Every seed of ``grid16`` has walls, goal and observations of its own, too."""
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
         """Iterate to the end, from the newest checkpoint if there is one."""
         torch.set_num_threads(1)
-        fqi = FQI(self._tasks(), self.fqi, seeds=range(self.seeds))
+        tasks: ObservedMDP | list[ObservedMDP] = grid16_smooth(sampling=self.sampling)
+        if self.own_grids:
+            tasks = [*islice(solvable_grids(self.sampling), self.seeds)]
+        if self.task == "lava":
+            tasks = [maze(self.size, seed) for seed in range(self.seeds)]
+        fqi = FQI(tasks, self.fqi, seeds=range(self.seeds))
         compile_if_worth(fqi, self.iterations * self.fqi.gradient_steps)
         instruments = Instruments(fqi)
         kept = Resumable(folder, fqi)
@@ -78,37 +84,36 @@ class FQIJob(Config):
             report(kept.step / self.iterations, f"mean Q {seen.value:.3g}")
         return kept.finish() + self._ratios(kept.rows)
 
-    def _tasks(self) -> ObservedMDP | list[ObservedMDP]:
-        if self.task == "grid16":
-            return grid16_smooth(sampling=self.sampling)
-        return [maze(self.size, seed) for seed in range(self.seeds)]
-
     def _look(self, instruments: Instruments) -> list[JobRow]:
         found = instruments.look(features=self.task == "grid16")
-        step = instruments.fqi.iteration
-        return [
-            JobRow(seed, step, metric, float(value))
-            for metric, values in found.items()
-            for seed, value in enumerate(values)
-        ]
+        return by_seed(instruments.fqi.iteration, found)
 
     def _ratios(self, rows: list[JobRow]) -> list[JobRow]:
         """Return the mean of the last fifth of training over that of the second fifth."""
         found = []
         fifth = self.iterations / 5
-        for metric in RATIOS:
-            for seed in range(self.seeds):
-                own = [(r.step, r.value) for r in rows if r.metric == metric and r.seed == seed]
-                early = [value for step, value in own if fifth <= step < 2 * fifth]
-                late = [value for step, value in own if step >= 4 * fifth]
-                if early and late:
-                    ratio = float(np.mean(late) / np.mean(early))
-                    found.append(JobRow(seed, self.iterations, f"{metric}, end over start", ratio))
+        for metric, seed in product(RATIOS, range(self.seeds)):
+            own = [(r.step, r.value) for r in rows if r.metric == metric and r.seed == seed]
+            early = [value for step, value in own if fifth <= step < 2 * fifth]
+            late = [value for step, value in own if step >= 4 * fifth]
+            if early and late:
+                ratio = float(np.mean(late) / np.mean(early))
+                found.append(JobRow(seed, self.iterations, f"{metric}, end over start", ratio))
         return found
 
 
+def solvable_grids(sampling: Sampling) -> Iterator[ObservedMDP]:
+    """Yield Grid16smoothobs of seed 0, 1, ..., without those whose goal cannot be reached."""
+    for seed in count():
+        try:
+            grid = grid16_smooth(seed=seed, sampling=sampling)
+        except BadInputError:
+            continue
+        yield grid
+
+
 @dataclass(frozen=True, kw_only=True)
-class MazeFitJob(Config):
+class MazeFitJob(MinibatchJob):
     """Fit Q*(s, a) of lava mazes, one network for each, from row and column in [-1, 1].
 
     Rows: ``error to Q*``, the mean square over all cells and actions (Q* is zero in walls), and
@@ -118,53 +123,36 @@ class MazeFitJob(Config):
 
     tag: ClassVar[str] = "maze-fit"
 
-    net: NetConfig
-    """The network, a Q-value for each action."""
-    seeds: Size = 5
-    """Mazes, and networks."""
     size: Size = 64
     """Cells along each side."""
     steps: Size = 20_000
-    """Gradient steps of Adam at 1e-3."""
-    batch: Size = 512
-    """Cells in each."""
     every: Size = 500
-    """Gradient steps between two looks."""
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
-        """Train to the end, from the newest checkpoint if there is one."""
+        """Fit Q* of every maze."""
         torch.set_num_threads(1)
         tasks = [maze(self.size, seed) for seed in range(self.seeds)]
         q_star = np.stack([solve(task.mdp) for task in tasks])
         targets = torch.from_numpy(q_star).float()
         inputs = torch.from_numpy(tasks[0].obs)
-        scales = [
-            ReturnScale.of(task.mdp, greedy(q)) for task, q in zip(tasks, q_star, strict=True)
-        ]
-        learner = make_learner(self, inputs, targets)
+        solved = zip(tasks, q_star, strict=True)
+        scales = [ReturnScale.of(task.mdp, greedy(q)) for task, q in solved]
+        learner = self.learner(inputs, targets)
         compile_if_worth(learner, self.steps)
 
         def measure() -> dict[str, torch.Tensor]:
             q = learner(inputs)
-            reached = [
-                float(scale.measure(greedy(table), tolerance=TOLERANCE))
-                for scale, table in zip(scales, q.double().numpy(), strict=True)
-            ]
-            error = (q - targets).square().mean(dim=(1, 2))
-            return {"error to Q*": error, "return": torch.tensor(reached)}
+            reached = torch.tensor(greedy_returns(scales, q.double().numpy()), dtype=q.dtype)
+            return {"error to Q*": (q - targets).square().mean(dim=(1, 2)), "return": reached}
 
-        rows = fit(self, folder, learner, inputs, targets, measure, report)
+        rows = self.fit(folder, learner, inputs, targets, measure, report)
         with torch.no_grad():
             q = learner(inputs)[0].double().numpy()
         grid = tasks[0].grid
         tiles = 10.0 * (grid.at(GOAL).astype(float) - grid.at(LAVA))
         shown = {"map": tiles, "V*": q_star[0].max(axis=-1), "": q.max(axis=-1)}
         free = np.where(grid.at(WALL), np.nan, 0.0)
-        fields = [
-            field("value", (values + free).reshape(self.size, self.size), name=name)
-            for name, values in shown.items()
-        ]
-        write_fields(folder / FIELDS, fields)
+        write_squares(folder, "value", {name: values + free for name, values in shown.items()})
         return rows
 
 

@@ -4,7 +4,7 @@ In all of them σ is Lemma 1's, without 2π: the layer's is σ/2π.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -30,16 +30,28 @@ def rows_of(seed: int, metric: str, steps: Iterable[int], values: Iterable[float
     ]
 
 
-def each_draw(draws: int, report: Report) -> Iterator[tuple[int, torch.Generator]]:
-    """Yield every draw's seed and randomness, on one thread, and report the progress."""
-    torch.set_num_threads(1)
-    for seed in range(draws):
-        report(seed / draws, f"draw {seed}")
-        yield seed, torch.Generator().manual_seed(seed)
+class DrawsJob(Config):
+    """A job of independent draws: a seed is a draw, and has randomness of its own."""
+
+    @property
+    def draws(self) -> int:
+        """How many; a field of most jobs."""
+        raise NotImplementedError
+
+    def draw(self, seed: int, rng: torch.Generator) -> Iterable[JobRow]:
+        """Return the rows of one draw."""
+        raise NotImplementedError
+
+    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
+        """Make every draw, on one thread."""
+        torch.set_num_threads(1)
+        for seed in range(self.draws):
+            report(seed / self.draws, f"draw {seed}")
+            yield from self.draw(seed, torch.Generator().manual_seed(seed))
 
 
 @dataclass(frozen=True, kw_only=True)
-class MonteCarloJob(Config):
+class MonteCarloJob(DrawsJob):
     """The kernel of two-layer networks of finite width against Lemma 1.
 
     Rows: ``largest error`` and ``ratio`` against the width on random points of a sphere; and, if
@@ -61,12 +73,10 @@ class MonteCarloJob(Config):
     group: int = 10
     """Networks whose mean and standard deviation make one band."""
 
-    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
-        """Draw networks."""
-        for seed, rng in each_draw(self.draws, report):
-            yield from self._angles(seed, rng) if self.angles else self._widths(seed, rng)
-
-    def _widths(self, seed: int, rng: torch.Generator) -> list[JobRow]:
+    def draw(self, seed: int, rng: torch.Generator) -> list[JobRow]:
+        """Draw a network of each width, or a group of the largest."""
+        if self.angles:
+            return self._angles(seed, rng)
         x = unit_points(self.points, self.dim, rng)
         limit = fourier_ntk(x, x, self.sigma)
         errors, ratios = [], []
@@ -74,10 +84,8 @@ class MonteCarloJob(Config):
             kernel = two_layer_kernel(x, width, self.sigma, rng, double=self.rows == "m")
             errors.append((kernel - limit).abs().max().item())
             ratios.append(((kernel * limit).sum() / limit.square().sum()).item())
-        curves = {"largest error": errors, "ratio": ratios}
-        return [
-            row for name, one in curves.items() for row in rows_of(seed, name, self.widths, one)
-        ]
+        largest = rows_of(seed, "largest error", self.widths, errors)
+        return largest + rows_of(seed, "ratio", self.widths, ratios)
 
     def _angles(self, seed: int, rng: torch.Generator) -> list[JobRow]:
         degrees, x = half_circle(self.angles)
@@ -94,7 +102,7 @@ class MonteCarloJob(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CircleKernelJob(Config):
+class CircleKernelJob(DrawsJob):
     """Lemma 1's kernel and its spectrum on circles of several numbers of points.
 
     Each number of points is a draw: nothing here is random.  Rows: ``kernel`` by degree,
@@ -108,25 +116,28 @@ class CircleKernelJob(Config):
     sizes: Sizes = (64, 128, 256, 512, 1000)
     degree: int = 3
 
-    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
-        """Compute it."""
+    @property
+    def draws(self) -> int:
+        """One for each number of points."""
+        return len(self.sizes)
+
+    def draw(self, seed: int, _rng: torch.Generator) -> Iterable[JobRow]:
+        """Compute it for one number of points."""
         degrees, turned = half_circle(self.degree)
-        curve = fourier_ntk(turned, turned[:1], self.sigma)[:, 0].tolist()
-        for seed, _ in each_draw(len(self.sizes), report):
-            size = self.sizes[seed]
-            x = circle(size)
-            values = circle_spectrum(fourier_ntk(x, x, self.sigma)).eigenvalues / size
-            values = values.clamp_min(ROUNDING)
-            yield from rows_of(seed, "kernel", degrees, curve)
-            if size == self.sizes[-1]:
-                kept = log_spaced(size // 2)
-                yield from rows_of(seed, "eigenvalue", kept, values[kept].tolist())
-            for name, k in (("eigenvalue 1", 1), ("eigenvalue 8", 8), ("highest eigenvalue", -1)):
-                yield JobRow(seed, size, name, values[k].item())
+        yield from rows_of(seed, "kernel", degrees, fourier_ntk(turned, turned[:1], self.sigma))
+        size = self.sizes[seed]
+        x = circle(size)
+        values = circle_spectrum(fourier_ntk(x, x, self.sigma)).eigenvalues / size
+        values = values.clamp_min(ROUNDING)
+        if size == self.sizes[-1]:
+            kept = log_spaced(size // 2)
+            yield from rows_of(seed, "eigenvalue", kept, values[kept])
+        for name, k in (("eigenvalue 1", 1), ("eigenvalue 8", 8), ("highest eigenvalue", -1)):
+            yield JobRow(seed, size, name, values[k].item())
 
 
 @dataclass(frozen=True, kw_only=True)
-class HighestFrequencyJob(Config):
+class HighestFrequencyJob(DrawsJob):
     """The σ that it takes to have the highest frequency of n points in the spectrum.
 
     Row: ``sigma for the highest``, by n: the least σ with λ_{n/2} at a share of the mean
@@ -138,11 +149,15 @@ class HighestFrequencyJob(Config):
     shares: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 0.5)
     sizes: Sizes = (64, 128, 256, 512, 1000)
 
-    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
+    @property
+    def draws(self) -> int:
+        """One for each share."""
+        return len(self.shares)
+
+    def draw(self, seed: int, _rng: torch.Generator) -> list[JobRow]:
         """Search for it."""
-        for seed, _ in each_draw(len(self.shares), report):
-            values = [sigma_for_the_highest(size, self.shares[seed]) for size in self.sizes]
-            yield from rows_of(seed, "sigma for the highest", self.sizes, values)
+        values = [sigma_for_the_highest(size, self.shares[seed]) for size in self.sizes]
+        return rows_of(seed, "sigma for the highest", self.sizes, values)
 
 
 def sigma_for_the_highest(size: int, share: float) -> float:
@@ -165,7 +180,7 @@ def bisect(holds: Callable[[float], bool], low: float, high: float, *, rounds: i
 
 
 @dataclass(frozen=True, kw_only=True)
-class CirculantJob(Config):
+class CirculantJob(DrawsJob):
     """How far the Fourier basis is from the eigenvectors of a kernel (Lemma 3).
 
     Row: ``residual``, max |K u_k - λ_k u_k| over max |λ|, by number of points.
@@ -178,11 +193,10 @@ class CirculantJob(Config):
     sizes: Sizes = (8, 16, 32, 64)
     draws: int = 10
 
-    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
+    def draw(self, seed: int, rng: torch.Generator) -> list[JobRow]:
         """Measure it."""
-        for seed, rng in each_draw(self.draws, report):
-            values = [dft_residual(self._matrix(size, rng)) for size in self.sizes]
-            yield from rows_of(seed, "residual", self.sizes, values)
+        values = [dft_residual(self._matrix(size, rng)) for size in self.sizes]
+        return rows_of(seed, "residual", self.sizes, values)
 
     def _matrix(self, size: int, rng: torch.Generator) -> Tensor:
         sigma = 0.5 + 3 * torch.rand((), generator=rng).item()
@@ -192,9 +206,8 @@ class CirculantJob(Config):
             return row[(index[None] - index[:, None]) % size]
         x = circle(size)
         if self.points == "uneven circle":
-            x = at_angles(
-                TWO_PI * torch.rand(size, generator=rng, dtype=torch.float64).sort().values
-            )
+            angle = TWO_PI * torch.rand(size, generator=rng, dtype=torch.float64)
+            x = at_angles(angle.sort().values)
         elif self.points == "sphere":
             x = sphere(size)
         if self.kernel == "ReLU":
@@ -239,7 +252,7 @@ def sphere(points: int) -> Tensor:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConcatShareJob(Config):
+class ConcatShareJob(DrawsJob):
     """What share of the features' first frequency is the concatenated x (§4.3).
 
     ``sigma`` is the layer's, with 2π.  Row: ``share of x`` in λ₁ of φ(x)·φ(x') on the circle, by F.
@@ -252,19 +265,18 @@ class ConcatShareJob(Config):
     draws: int = 10
     points: Size = 64
 
-    def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
-        """Draw layers."""
+    @torch.no_grad()
+    def draw(self, seed: int, rng: torch.Generator) -> list[JobRow]:
+        """Draw a layer of each size."""
         x = circle(self.points)
-        for seed, rng in each_draw(self.draws, report):
-            shares = []
-            for size in self.fourier_dims:
-                layer = LearnedFourierFeatures(2, size, sigma=self.sigma, generator=rng).double()
-                with torch.no_grad():
-                    features = layer(x)
-                gram = features @ features.mT
-                own, whole = (circle_spectrum(k).eigenvalues[1] for k in (x @ x.mT, gram))
-                shares.append((own / whole).item())
-            yield from rows_of(seed, "share of x", self.fourier_dims, shares)
+        shares = []
+        for size in self.fourier_dims:
+            layer = LearnedFourierFeatures(2, size, sigma=self.sigma, generator=rng).double()
+            features = layer(x)
+            gram = features @ features.mT
+            own, whole = (circle_spectrum(k).eigenvalues[1] for k in (x @ x.mT, gram))
+            shares.append((own / whole).item())
+        return rows_of(seed, "share of x", self.fourier_dims, shares)
 
 
 def two_layer_kernel(

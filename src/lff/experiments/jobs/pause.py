@@ -17,7 +17,6 @@ class PauseJob(Config):
     tag: ClassVar[str] = "pause"
 
     seconds: Scale = 0.0
-    """How long."""
     number: int = 0
     """Makes jobs different from one another."""
 

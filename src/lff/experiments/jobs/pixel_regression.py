@@ -49,13 +49,10 @@ class PixelRegressionJob(Config):
     tag: ClassVar[str] = "pixel-regression"
 
     env: str
-    """The task."""
     view: PixelView
-    """What it shows."""
     algo: PixelSACConfig
     """The agent whose critics, encoder, augmentation, batch size and rate are used."""
     action_repeat: Size
-    """Frames of an action."""
     noise: Scale
     """Standard deviation of the noise on targets, in units of the returns'."""
     episodes: Size
@@ -63,7 +60,6 @@ class PixelRegressionJob(Config):
     seeds: Size
     """How many seeds: weights, batches and noise."""
     updates: Size
-    """Gradient steps."""
 
     def __post_init__(self) -> None:
         """Check the sizes before anything is played."""

@@ -5,7 +5,7 @@ and gives the same rows.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -25,53 +25,65 @@ from lff.stats.fields import FIELDS, field, write_fields
 from lff.tabular import lava_grid, solve
 from lff.tabular.learner import Learner
 
-POINTS, NOISE, DENSE = 16, 0.3, 401
-"""Of Figure 1: points, their noise, and points of the drawn curve."""
+POINTS, DENSE = 16, 401
+"""Of Figure 1: points, and points of the drawn curve."""
 LR = 1e-3
 Surface = Literal["ridge", "maze"]
 RIDGE_NOISE = 0.25
 """Standard deviation of the noise on the ridge, whose values go from 0 to 0.5."""
 
 
-def make_learner(job: Any, inputs: Tensor, targets: Tensor, **options: Any) -> Learner:
-    """Return the networks of a job's seeds, for the last axes of inputs and targets."""
-    sizes: dict[str, Any] = {"in_features": inputs.shape[-1], "out_features": targets.shape[-1]}
-    return Learner(job.net, **sizes, seeds=range(job.seeds), lr=LR, **options)
+@dataclass(frozen=True, kw_only=True)
+class MinibatchJob(Config):
+    """A fit by minibatches, Adam at 1e-3, of one network for each seed."""
+
+    net: NetConfig
+    seeds: Size = 5
+    """Networks, each with weights, batches and noise of its own."""
+    steps: Size
+    """Gradient steps."""
+    batch: Size = 512
+    every: Size
+    """Gradient steps between two looks."""
+
+    def learner(self, inputs: Tensor, targets: Tensor, **options: Any) -> Learner:
+        """Return the networks, for the last axes of inputs and targets."""
+        sizes: dict[str, Any] = {"in_features": inputs.shape[-1], "out_features": targets.shape[-1]}
+        return Learner(self.net, **sizes, seeds=range(self.seeds), lr=LR, **options)
+
+    def fit(
+        self,
+        folder: Path,
+        learner: Learner,
+        inputs: Float[Tensor, "point in"],
+        targets: Float[Tensor, "seed point out"],
+        measure: Callable[[], dict[str, Float[Tensor, "seed"]]],
+        report: Report,
+    ) -> list[JobRow]:
+        """Train to the end, from the newest checkpoint if there is one; measure on the way.
+
+        Batches between two looks are drawn together, and only there a checkpoint is written.
+        """
+        kept = Resumable(folder, learner)
+        own = torch.arange(self.seeds)[:, None]
+
+        def look(step: int) -> None:
+            with torch.no_grad():
+                kept.rows += by_seed(step, measure())
+
+        if not kept.rows:
+            look(0)
+        while kept.step < self.steps:
+            count = min(self.every, self.steps - kept.step)
+            for picks in learner.draw_indices(len(inputs), steps=count, batch=self.batch):
+                learner.step(inputs[picks], (targets[own, picks],), learner.draw_masks(self.batch))
+            look(kept.step + count)
+            kept.at(kept.step + count)
+            report(kept.step / self.steps, f"{kept.rows[-1].metric} {kept.rows[-1].value:.3g}")
+        return kept.finish()
 
 
-def fit(
-    job: Any,
-    folder: Path,
-    learner: Learner,
-    inputs: Float[Tensor, "point in"],
-    targets: Float[Tensor, "seed point out"],
-    measure: Callable[[], dict[str, Float[Tensor, "seed"]]],
-    report: Report,
-) -> list[JobRow]:
-    """Train by minibatches up to ``job.steps``; measure at the start and every ``job.every`` steps.
-
-    Batches between two looks are drawn together, and only there a checkpoint is written.
-    """
-    kept = Resumable(folder, learner)
-    own = torch.arange(len(learner.seeds))[:, None]
-
-    def look(step: int) -> None:
-        with torch.no_grad():
-            kept.rows += by_seed(step, measure())
-
-    if not kept.rows:
-        look(0)
-    while kept.step < job.steps:
-        count = min(job.every, job.steps - kept.step)
-        for picks in learner.draw_indices(len(inputs), steps=count, batch=job.batch):
-            learner.step(inputs[picks], (targets[own, picks],), learner.draw_masks(job.batch))
-        look(kept.step + count)
-        kept.at(kept.step + count)
-        report(kept.step / job.steps, f"{kept.rows[-1].metric} {kept.rows[-1].value:.3g}")
-    return kept.finish()
-
-
-def by_seed(step: int, measured: dict[str, Float[Tensor, "seed"]]) -> list[JobRow]:
+def by_seed(step: int, measured: Mapping[str, Tensor | np.ndarray]) -> list[JobRow]:
     """Return one row for each metric and seed."""
     return [
         JobRow(seed, step, metric, value)
@@ -90,11 +102,11 @@ class FitJob(Config):
     tag: ClassVar[str] = "fit"
 
     net: NetConfig
-    """The network."""
+    noise: Scale = 0.3
+    """Standard deviation of the noise on the points."""
     seeds: Size = 20
     """Draws of the noise and of the weights."""
     steps: Size = 2_000
-    """Gradient steps."""
     every: Size = 100
     """Gradient steps between two looks."""
 
@@ -102,14 +114,10 @@ class FitJob(Config):
         """Train from the start: it takes seconds."""
         torch.set_num_threads(1)
         rows: list[JobRow] = []
-        rng = torch.Generator().manual_seed(0)
         x = torch.linspace(-1, 1, POINTS)[:, None]
         dense = torch.linspace(-1, 1, DENSE)[:, None]
         truth = (torch.pi * dense).sin()
-        noise = torch.randn(self.seeds, POINTS, 1, generator=rng)
-        targets = (torch.pi * x).sin() + NOISE * noise
-        rng = torch.Generator().manual_seed(0)
-        nets = Ensemble.build(self.net, self.seeds, in_features=1, out_features=1, generator=rng)
+        targets, nets = self.draw(x)
         optimizer = torch.optim.Adam(nets.parameters(), lr=LR, fused=True)
         for step in range(self.steps + 1):
             if step % self.every == 0 or step == self.steps:
@@ -131,9 +139,20 @@ class FitJob(Config):
             rows[:0] = [JobRow(0, self.steps, f"fit[{part} {i}]", v) for i, v in heights]
         return rows
 
+    def draw(self, x: Float[Tensor, "point 1"]) -> tuple[Float[Tensor, "seed point 1"], Ensemble]:
+        """Return noisy targets and networks, both by seed and each from a stream of its own."""
+
+        def stream(seed: int, name: str) -> torch.Generator:
+            return torch.Generator().manual_seed(stream_seed(seed, name))
+
+        seeds = range(self.seeds)
+        noise = [torch.randn(x.shape, generator=stream(seed, "target noise")) for seed in seeds]
+        nets = [self.net.build(1, 1, generator=stream(seed, "network")) for seed in seeds]
+        return (torch.pi * x).sin() + self.noise * torch.stack(noise), Ensemble(nets)
+
 
 @dataclass(frozen=True, kw_only=True)
-class SurfaceJob(Config):
+class SurfaceJob(MinibatchJob):
     """Fit a Q-function that is seen through noise, and compare with the Q-function.
 
     ``ridge``: Q over 64 states and 64 actions, a parabola of height 0.5; the network sees both, in
@@ -148,24 +167,15 @@ class SurfaceJob(Config):
 
     tag: ClassVar[str] = "surface"
 
-    net: NetConfig
-    """The network."""
     surface: Surface = "ridge"
-    """Which Q-function."""
     noise: Scale = 4.5
     """Cells at which the noise's correlation has fallen to 1/e; 0 for white noise."""
     regularizers: tuple[RegularizerConfig, ...] = ()
     """What holds the network back."""
-    seeds: Size = 5
-    """Draws of noise, weights and batches."""
     size: Size = 64
     """Cells along each side."""
     steps: Size = 600
-    """Gradient steps."""
-    batch: Size = 512
-    """Points in each."""
     every: Size = 25
-    """Gradient steps between two looks."""
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -173,30 +183,33 @@ class SurfaceJob(Config):
         check_combination(self.regularizers)
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
-        """Train to the end, from the newest checkpoint if there is one."""
+        """Fit the noisy targets."""
         torch.set_num_threads(1)
         inputs, truth = surface(self.surface, self.size)
         targets = truth + RIDGE_NOISE * smooth_noise(
             range(self.seeds), truth.shape[-1], self.size, length=self.noise
         )
-        learner = make_learner(self, inputs, truth, regularizers=self.regularizers)
+        learner = self.learner(inputs, truth, regularizers=self.regularizers)
 
         def measure() -> dict[str, Tensor]:
             output = learner(inputs)
             wanted = {"error to truth": truth, "error to targets": targets}
             return {name: (output - q).square().mean(dim=(1, 2)) for name, q in wanted.items()}
 
-        rows = fit(self, folder, learner, inputs, targets, measure, report)
+        rows = self.fit(folder, learner, inputs, targets, measure, report)
         with torch.no_grad():
             shown = {"true Q": truth, "noisy targets": targets[0], "": learner(inputs)[0]}
-        write_fields(
-            folder / FIELDS,
-            [
-                field("surface", values.amax(dim=-1).reshape(self.size, self.size), name=name)
-                for name, values in shown.items()
-            ],
-        )
+        write_squares(folder, "surface", {n: values.amax(dim=-1) for n, values in shown.items()})
         return rows
+
+
+def write_squares(folder: Path, title: str, shown: Mapping[str, Any]) -> None:
+    """Write named values of all cells, row by row, as the square fields of a job."""
+    fields = [
+        field(title, values.reshape(math.isqrt(len(values)), -1), name=name)
+        for name, values in shown.items()
+    ]
+    write_fields(folder / FIELDS, fields)
 
 
 def surface(
@@ -222,14 +235,8 @@ def smooth_noise(
     frequency = np.fft.fftfreq(size)
     squared = frequency[:, None] ** 2 + frequency**2
     kernel = np.exp(-2 * (length / 2 * math.pi) ** 2 * squared)
-    drawn = np.stack(
-        [
-            np.random.default_rng(stream_seed(seed, "surface noise")).standard_normal(
-                (fields, size, size)
-            )
-            for seed in seeds
-        ]
-    )
+    streams = [np.random.default_rng(stream_seed(seed, "surface noise")) for seed in seeds]
+    drawn = np.stack([rng.standard_normal((fields, size, size)) for rng in streams])
     noise = np.fft.ifft2(np.fft.fft2(drawn) * kernel).real
     noise /= noise.std(axis=(2, 3), keepdims=True)
     flat = noise.reshape(len(seeds), fields, size * size).transpose(0, 2, 1)

@@ -14,40 +14,25 @@ state and nothing that was drawn before :meth:`Resumable.at` is used after it.
 
 import shutil
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
-
-from torch import Tensor
 
 from lff.core.errors import CorruptError
 from lff.launch.job import JobRow
 from lff.store import load_latest, save
 from lff.store.checkpoint import CHECKPOINTS
+from lff.tabular.learner import Learner
 from lff.training.loop import to_arrays, to_tensors
 
 EVERY = 20.0
 """Seconds between two checkpoints: this much work is lost by a kill, at most."""
 
 
-class Stateful(Protocol):
-    """Anything that is a dict of tensors between two steps, such as a ``Learner``."""
-
-    def state(self) -> Mapping[str, Tensor]:
-        """Return all that the next steps depend on."""
-        ...
-
-    def restore(self, state: Mapping[str, Tensor]) -> None:
-        """Continue from a state."""
-        ...
-
-
 class Resumable:
     """The rows of a job so far and the step that it is at; both survive a kill."""
 
-    def __init__(self, folder: Path, what: Stateful) -> None:
-        """Restore ``what`` from the newest checkpoint in the folder, if there is one."""
-        self.folder, self.what = folder, what
+    def __init__(self, folder: Path, learner: Learner) -> None:
+        """Restore the learner from the newest checkpoint in the folder, if there is one."""
+        self.folder, self.learner = folder, learner
         self.step = 0
         """Steps that are done."""
         self.rows: list[JobRow] = []
@@ -56,11 +41,11 @@ class Resumable:
         checkpoint = load_latest(folder)
         if checkpoint is not None:
             state = to_tensors(checkpoint.arrays, "")
-            odd = sorted({*state} ^ {*what.state()})[:3]
+            odd = sorted({*state} ^ {*learner.state()})[:3]
             if odd:
                 reason = f"of another version of this job ({', '.join(odd)})"
                 raise CorruptError(f"{checkpoint.path} is {reason}; remove {folder}")
-            what.restore(state)
+            learner.restore(state)
             self.step = checkpoint.step
             self.rows = [JobRow(a, b, c, float(d)) for a, b, c, d in checkpoint.meta["rows"]]
 
@@ -73,7 +58,7 @@ class Resumable:
     def save(self) -> None:
         """Write a checkpoint; the text of a value keeps every bit, NaN and infinity too."""
         rows = [[*row[:3], repr(row.value)] for row in self.rows]
-        save(self.folder, self.step, to_arrays(self.what.state()), {"rows": rows})
+        save(self.folder, self.step, to_arrays(self.learner.state()), {"rows": rows})
         self._saved = time.monotonic()
 
     def finish(self) -> list[JobRow]:

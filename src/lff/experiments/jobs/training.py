@@ -11,6 +11,7 @@ import torch
 from lff.auditing import advise_sigma
 from lff.core.errors import NonFiniteError
 from lff.launch.job import DIVERGED, JobRow, Report
+from lff.runs.read import as_number
 from lff.store import RunDir, read_rows
 from lff.training import Loop, RunConfig, train
 from lff.training.evaluate import random_batch
@@ -28,7 +29,6 @@ class TrainJob:
     tag: ClassVar[str] = "train"
 
     config: RunConfig
-    """The run."""
     reference_episodes: int = 3
     """Episodes of the random and of the zero policy."""
     advised: bool = False
@@ -40,7 +40,7 @@ class TrainJob:
         A run whose numbers left the finite ones has its rows up to there, and an infinite |Q|.
         """
         path = folder / "run"
-        broke = ""
+        diverged = False
         try:
             train(
                 with_advice(self.config) if self.advised else self.config,
@@ -49,9 +49,9 @@ class TrainJob:
                 command=["lff", "resume", "run"],
                 reference_episodes=self.reference_episodes,
             )
-        except NonFiniteError as error:
-            broke = str(error)
-        return list(read_run(path, self.config.seed, diverged=bool(broke)))
+        except NonFiniteError:
+            diverged = True
+        return list(read_run(path, self.config.seed, diverged=diverged))
 
 
 def with_advice(config: RunConfig) -> RunConfig:
@@ -80,7 +80,7 @@ def read_run(path: Path, seed: int, *, diverged: bool = False) -> Iterator[JobRo
     for row in rows:
         step = row.pop("env_step")
         if "train/q_max" in row:
-            largest = max(largest, _number(row.pop("train/q_max")))
+            largest = max(largest, as_number(row.pop("train/q_max")))
             if step in evaluated:
                 yield JobRow(seed, step, "train/q_max", largest)
                 largest = 0.0
@@ -101,11 +101,6 @@ def _outside(path: Path, seed: int, *, diverged: bool, last: int) -> Iterator[Jo
         finite = [r for r in returns if r is not None]
         if finite:
             yield JobRow(seed, 0, f"{policy} return", sum(finite) / len(finite))
-
-
-def _number(value: Any) -> float:
-    """Return infinity for null, which metrics files have for a non-finite number."""
-    return math.inf if value is None else float(value)
 
 
 def report_to(steps: int, report: Report) -> Any:

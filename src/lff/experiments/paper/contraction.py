@@ -1,7 +1,7 @@
 """Theorem 1: from which σ on is the Bellman update a contraction?"""
 
 from lff.experiments.spec import Each, Experiment, Panel, ours
-from lff.stats.kinds import InSeeds
+from lff.stats.kinds import Computed
 from lff.stats.metrics import Metric
 
 BOUND, SMALL = "σ at the bound", "σ = 0.01"
@@ -16,6 +16,8 @@ EXPERIMENTS = (
         name="thm1",
         title="From which σ on is the Bellman update a contraction?",
         source="Theorem 1",
+        whose="paper, mathematical",
+        quote="Theorem 1: from some σ on the Bellman update is a contraction",
         whole_at="laptop",
         arms={BOUND: ours(), SMALL: ours(sigma=0.01)},
         grid=Each(
@@ -33,23 +35,22 @@ EXPERIMENTS = (
             OVER_CONTRACTING,
         ),
         sentences={
-            "THM-1a: From the bound on the theorem's condition holds on every MDP.": InSeeds(
-                BOUND, metric=COUPLING, below=1.0, share=1.0
+            "THM-1a: From the bound on the theorem's condition holds on every MDP.": Computed(
+                BOUND, metric=COUPLING, below=1.0
             ),
-            "THM-1b: There the evaluation of a policy contracts on every MDP.": InSeeds(
-                BOUND, metric=NORM, below=1.0, share=1.0
+            "THM-1b: There the evaluation of a policy contracts on every MDP.": Computed(
+                BOUND, metric=NORM, below=1.0
             ),
-            "THM-1c: So does the update with the maximum over actions.": InSeeds(
-                BOUND, metric=GROWTH, below=1.0, share=1.0
+            "THM-1c: So does the update with the maximum over actions.": Computed(
+                BOUND, metric=GROWTH, below=1.0
             ),
             "THM-1d: A small learning rate is not enough: at σ = 0.01 the condition fails on every "
-            "MDP.": InSeeds(SMALL, metric=COUPLING, above=1.0, share=1.0),
-            "THM-1e: At σ = 0.01 the update with the maximum is no contraction.": InSeeds(
-                SMALL, metric=GROWTH, above=1.0, share=0.9
-            ),
+            "MDP.": Computed(SMALL, metric=COUPLING, above=1.0, whose="ours"),
+            "THM-1e: At σ = 0.01 the update with the maximum is not a contraction, on every "
+            "MDP.": Computed(SMALL, metric=GROWTH, above=1.0, whose="ours"),
             "THM-1f: The bound is within a factor of "
-            "two of the least σ that fulfils the condition.": InSeeds(
-                BOUND, metric=OVER_LEAST, below=2.0, share=1.0
+            "two of the least σ that fulfils the condition.": Computed(
+                BOUND, metric=OVER_LEAST, below=2.0, whose="ours"
             ),
         },
         panels=(

@@ -3,7 +3,7 @@
 from typing import Any
 
 from lff.experiments.spec import Each, Experiment, Panel, ScaleName, baseline, control, ours, rival
-from lff.stats.kinds import AsGood, Better, InSeeds
+from lff.stats.kinds import Better, Equivalent
 from lff.stats.metrics import Metric
 
 NOISES = {"white": 0.0, "2 cells": 2.0, "4.5 cells": 4.5, "12 cells": 12.0}
@@ -12,6 +12,8 @@ DECAY = 1e-3
 """The largest that the paper searches."""
 LFF = "LFF σ=0.01"
 ERROR = Metric("error to truth", "error to true Q", "lower")
+LAST: dict[str, Any] = {"metric": ERROR, "statistic": "last", "scale": "log"}
+"""Errors are compared by their ratio after equal training."""
 TARGETS, SURFACE = Metric("error to targets", better="lower"), Metric("surface")
 PAPERS = ("ridge, 4.5 cells",)
 """As in the paper's figure."""
@@ -61,6 +63,9 @@ EXPERIMENTS = (
         name="fig2",
         title="Does LFF filter noise from a Q-function that an MLP of equal size overfits?",
         source="Figure 2",
+        whose="paper, empirical",
+        quote='Figure 2: "While the MLP overfits, LFF learns the Q-function and ignores almost all '
+        'of the noise."',
         whole_at="laptop",
         arms=ARMS,
         grid=Each(
@@ -69,40 +74,68 @@ EXPERIMENTS = (
         metrics=(ERROR, TARGETS),
         sentences={
             "C-2a: After equal training LFF is nearer to the true Q than the MLP, with the paper's "
-            "noise.": Better(LFF, than="MLP", metric=ERROR, statistic="last", tasks=PAPERS),
-            "C-2b: The same for each noise that is shorter than the ridge.": Better(
-                LFF, than="MLP", metric=ERROR, statistic="last", tasks=SHORT
+            "noise.": Better(LFF, than="MLP", **LAST, tasks=PAPERS, primary=True),
+            "C-2k: LFF ignores almost all of the noise: less than a tenth of its variance is in "
+            "the error.": Better(LFF, than=0.1 * 0.25**2, **LAST, tasks=PAPERS),
+            "C-2b: LFF is nearer with each noise that is shorter than the ridge.": Better(
+                LFF, than="MLP", **LAST, tasks=SHORT, on_at_least=3, whose="ours"
             ),
             "C-2c: LFF is nearer than an MLP that stops in time, each at its best step.": Better(
-                LFF, than="MLP", metric=ERROR, statistic="min", tasks=PAPERS
+                LFF,
+                than="MLP",
+                metric=ERROR,
+                scale="log",
+                statistic="min",
+                tasks=PAPERS,
+                quote='Introduction: early stopping "hurts sample efficiency"',
             ),
             "C-2d: After equal training LFF is nearer than an MLP with weight decay.": Better(
-                LFF, than="MLP, weight decay", metric=ERROR, statistic="last", tasks=PAPERS
+                LFF,
+                than="MLP, weight decay",
+                **LAST,
+                tasks=PAPERS,
+                quote='Introduction: decay "does not disentangle noise from reward signal"',
             ),
             "C-2e: "
-            "Straight lines in place of waves do as well, within 20 % of LFF's error.": AsGood(
-                "linear control", than=LFF, metric=ERROR, statistic="last", tasks=PAPERS
+            "Straight lines in place of waves do as well, within 20 % of LFF's error.": Equivalent(
+                "linear control", than=LFF, **LAST, tasks=PAPERS, whose="ours"
             ),
             "C-2f: A larger σ fits more of the noise: σ=0.01 is nearer than σ=1.": Better(
-                LFF, than="LFF σ=1", metric=ERROR, statistic="last", tasks=SHORT
+                LFF, than="LFF σ=1", **LAST, tasks=SHORT, whose="ours"
             ),
             "C-2g: Noise as long as the signal is kept: half of its variance and more is in LFF's "
-            "error, even at its best step.": InSeeds(
+            "error, even at its best step.": Better(
                 LFF,
+                than=0.5 * 0.25**2,
                 metric=ERROR,
+                scale="log",
                 statistic="min",
-                above=0.5 * 0.25**2,
-                share=0.8,
+                sign=1,
                 tasks=("ridge, 12 cells",),
+                quote='Section 6: it "does not help when the noise and the signal look similar in '
+                'frequency space"',
             ),
-            "C-2h: There LFF is no nearer than the MLP: within 20 % of its error.": AsGood(
-                LFF, than="MLP", metric=ERROR, statistic="last", tasks=("ridge, 12 cells",)
+            "C-2h: There LFF is no nearer than the MLP: within 20 % of its error.": Equivalent(
+                LFF,
+                than="MLP",
+                **LAST,
+                tasks=("ridge, 12 cells",),
+                quote='Section 6: it "does not help when the noise and the signal look similar in '
+                'frequency space"',
             ),
             "C-2i: On the maze too LFF is nearer than the MLP after equal training.": Better(
-                LFF, than="MLP", metric=ERROR, statistic="last", tasks=MAZES
+                LFF, than="MLP", **LAST, tasks=MAZES, whose="ours"
             ),
             "C-2j: On the maze, whose Q* has edges, σ=1 is nearer than σ=0.01, each at its best "
-            "step.": Better("LFF σ=1", than=LFF, metric=ERROR, statistic="min", tasks=MAZES),
+            "step.": Better(
+                "LFF σ=1",
+                than=LFF,
+                metric=ERROR,
+                scale="log",
+                statistic="min",
+                tasks=MAZES,
+                whose="ours",
+            ),
         },
         panels=(
             Panel(SURFACE, kind="grid"),

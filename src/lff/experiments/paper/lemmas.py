@@ -1,7 +1,7 @@
 """Lemmas 1 to 3: the kernel, the residual over training, the eigenvectors on the circle."""
 
 from lff.experiments.spec import Each, Experiment, Panel, baseline, ours, rival
-from lff.stats.kinds import InSeeds, SlopeIs
+from lff.stats.kinds import Better, Computed, Equivalent, Exponent
 from lff.stats.metrics import Metric
 
 HALF, FULL, NET = "m/2 rows", "m rows", "two-layer network"
@@ -31,6 +31,8 @@ EXPERIMENTS = (
         name="lem1",
         title="Is Lemma 1's kernel that of wide two-layer Fourier networks?",
         source="Lemma 1",
+        whose="paper, mathematical",
+        quote="Lemma 1: k(x, x') = (2 - ‖x - x'‖²/2) exp(-σ²‖x - x'‖²/2)",
         whole_at="laptop",
         arms={HALF: ours(rows="m/2"), FULL: rival(rows="m")},
         grid=Each(
@@ -42,15 +44,15 @@ EXPERIMENTS = (
         metrics=(LARGEST, RATIO),
         sentences={
             "LEM-1a: "
-            "With m/2 rows in B the largest error falls as the width to the power -1/2.": SlopeIs(
-                HALF, metric=LARGEST, low=-0.6, high=-0.4
+            "With m/2 rows in B the largest error falls as the width to the power -1/2.": Exponent(
+                HALF, metric=LARGEST, above=-0.6, below=-0.4
             ),
-            "LEM-1b: With m rows, as the text has it, the kernel is twice the stated one.": InSeeds(
-                FULL, metric=RATIO, above=1.95, below=2.05, share=0.9
+            "LEM-1b: With m rows, as the text has it, the kernel is twice the stated one, within "
+            "2.5 %.": Equivalent(
+                FULL, than=2.0, metric=RATIO, statistic="last", margin=1.025, whose="ours"
             ),
-            "LEM-1c: With m/2 rows, as the proof has it, it is the stated one.": InSeeds(
-                HALF, metric=RATIO, above=0.95, below=1.05, share=0.9
-            ),
+            "LEM-1c: With m/2 rows, as the proof has it, it is the stated one, within "
+            "5 %.": Equivalent(HALF, than=1.0, metric=RATIO, statistic="last", margin=1.05),
         },
         panels=(
             Panel(LARGEST, log=True, x="width m", log_x=True),
@@ -63,16 +65,18 @@ EXPERIMENTS = (
         name="lem2",
         title="Does the residual follow exp(-ηKt) r₀?",
         source="Lemma 2",
+        whose="paper, mathematical",
+        quote='Section 4.1: "we precisely know the model output at any point in training"',
         whole_at="laptop",
         arms={NET: ours()},
         grid=LAZY,
         metrics=(PREDICTED, OWN),
         sentences={
             "LEM-2a: At width 4096 Lemma 2 with Lemma 1's kernel is within 5 % until the loss has "
-            "fallen by 90 %.": InSeeds(NET, metric=PREDICTED, below=0.05, share=0.9),
-            "LEM-2b: The error shrinks with width.": SlopeIs(NET, metric=PREDICTED, high=-0.2),
-            "LEM-2c: With the network's own kernel it shrinks faster: as 1/√m or more.": SlopeIs(
-                NET, metric=OWN, high=-0.5
+            "fallen by 90 %.": Better(NET, than=0.05, metric=PREDICTED, statistic="last"),
+            "LEM-2b: The error shrinks with width.": Exponent(NET, metric=PREDICTED, below=-0.2),
+            "LEM-2c: With the network's own kernel it shrinks faster: as 1/√m or more.": Exponent(
+                NET, metric=OWN, below=-0.5, whose="ours"
             ),
         },
         panels=tuple(
@@ -85,6 +89,9 @@ EXPERIMENTS = (
         name="lem3",
         title="Are waves the eigenvectors of a kernel?",
         source="Lemma 3",
+        whose="paper, mathematical",
+        quote='Section 4.2: for inputs "evenly spaced on the d-dimensional sphere" '
+        'eigenvectors "correspond to frequencies from the discrete Fourier transform"',
         whole_at="laptop",
         arms=FITS | FAILS,
         grid=Each(
@@ -96,14 +103,14 @@ EXPERIMENTS = (
         metrics=(RESIDUAL,),
         sentences={
             **{
-                f"LEM-3{letter}: Waves are eigenvectors, to {below:g}: {name}.": InSeeds(
-                    name, metric=RESIDUAL, below=below, statistic="max", share=1.0
+                f"LEM-3{letter}: Waves are eigenvectors, to {below:g}: {name}.": Computed(
+                    name, metric=RESIDUAL, below=below, statistic="max"
                 )
                 for letter, name, below in zip("abc", FITS, PRECISION, strict=True)
             },
             **{
-                f"LEM-3{letter}: Waves are not: {name}.": InSeeds(
-                    name, metric=RESIDUAL, above=0.01, statistic="last", share=1.0
+                f"LEM-3{letter}: Waves are not: {name}.": Computed(
+                    name, metric=RESIDUAL, above=0.01, whose="ours"
                 )
                 for letter, name in zip("de", FAILS, strict=True)
             },

@@ -1,0 +1,64 @@
+"""Film the policies of two runs side by side: same task, same seed, same number of steps.
+
+    python examples/race.py [--out runs/race] [--steps 60000] [--seconds 6]
+
+Trains SAC with an MLP and with LFF on cheetah-run (preset ``laptop``, minutes each; run again, it
+takes the finished runs) and writes race.gif.  Needs the extras dmc and video, and OpenGL.
+"""
+
+import itertools
+from argparse import ArgumentParser
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from lff.runs.load import load
+from lff.runs.play import Gif, Player
+from lff.training import train
+from lff.training.presets import preset
+
+SIZE, BAR, FPS = (240, 180), 26, 20.0
+
+parser = ArgumentParser(description=__doc__)
+parser.add_argument("--out", type=Path, default=Path("runs/race"), help="folder to write to")
+parser.add_argument("--env", default="dmc/cheetah-run")
+parser.add_argument("--steps", type=int, default=60_000, help="environment steps per run")
+parser.add_argument("--seed", type=int, default=10, help="of both runs")
+parser.add_argument("--seconds", type=float, default=6.0, help="length of the film")
+arguments = parser.parse_args()
+
+font = ImageFont.load_default(size=14)
+
+
+def labelled(frame: np.ndarray, text: str) -> np.ndarray:
+    """Return a frame with a line of text above it."""
+    image = Image.new("RGB", (SIZE[0], SIZE[1] + BAR), "white")
+    image.paste(Image.fromarray(frame).resize(SIZE), (0, BAR))
+    ImageDraw.Draw(image).text((8, 4), text, fill="black", font=font)
+    return np.asarray(image)
+
+
+films: list[list[np.ndarray]] = []
+for name in ("mlp", "lff"):
+    config = preset("laptop", arguments.env).replace(steps=arguments.steps, seed=arguments.seed)
+    run = train(config.config(name), directory=arguments.out / name)
+    film: list[np.ndarray] = []
+    total = 0.0
+    with closing(Player(load(run.path), seed=0, render=True)) as player:
+        every = max(1, round(player.fps / FPS))
+        count = round(arguments.seconds * player.fps)
+        frames: list[np.ndarray] = []
+        for reward in itertools.islice(player.episode(0, film=frames.append, every=every), count):
+            total += reward
+            if len(frames) > len(film):
+                film.append(labelled(frames[-1], f"{name.upper()}   return so far {total:.0f}"))
+    films.append(film)
+    print(f"{name}: return {total:.1f} in {count} steps after {arguments.steps:,} of training")
+gif = Gif(FPS)
+for pair in zip(*films, strict=True):
+    gif.add(np.concatenate(pair, axis=1))
+path = arguments.out / "race.gif"
+path.write_bytes(gif.finish())
+print("film:", path)

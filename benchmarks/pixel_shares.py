@@ -10,7 +10,7 @@ from pixel_turns import take_turns
 from torch import Tensor
 from torch.func import functional_call, grad
 
-from lff.algos.sac import critic_loss
+from lff.algos.off_policy import critic_loss
 
 
 def step_shares(*loops: Loop) -> dict[str, dict[str, float]]:

@@ -41,7 +41,7 @@ class MatchedMLP(Trunk):
     >>> from lff.nn import Fourier
     >>> like = NetConfig(front=Fourier(fourier_dim=64, sigma=0.01), trunk=MLPTrunk((64, 64)))
     >>> MatchedMLP(like=like).resolve(4, 1).hidden
-    (66, 64, 64)
+    (65, 64, 64)
     >>> MatchedMLP(like=like, layers="shallow").resolve(4, 1).hidden
     (91, 91)
     """

@@ -29,7 +29,8 @@ def test_a_users_front_is_read_back_only_if_trusted():
         from_dict(NetConfig, data)
     assert from_dict(NetConfig, data, trust=(__name__.partition(".")[0],)) == config
     assert config.build(3, 1)(torch.zeros(1, 4, 3)).shape == (1, 4, 1)
-    assert NetConfig(trunk=MatchedMLP(like=config)).hidden(3, 1) == (4, 8)
+    # 6·8 + 8 + 8 + 1 = 65 parameters; w² + 6w + 1 of two layers is 56 at w = 5 and 73 at w = 6
+    assert NetConfig(trunk=MatchedMLP(like=config)).hidden(3, 1) == (6, 6)
     assert not config.front.trains_basis
 
 

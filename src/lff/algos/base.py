@@ -240,7 +240,7 @@ class Agent(ABC):
     def parts(self) -> dict[str, Mapping[str, Tensor]]:
         """Return every tensor of the agent by part and name."""
         parts: dict[str, Mapping[str, Tensor]] = {}
-        for role, one in self.trained.items():
+        for role, one in reversed([*self.trained.items()]):  # the critic's numbers break first
             parts |= {f"adam/{role}": one.adam.state(), role: one.state()}
         return parts | {"norm": {} if self.norm is None else self.norm.state()}
 

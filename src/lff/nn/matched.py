@@ -43,7 +43,7 @@ class MatchedMLP(Trunk):
     >>> MatchedMLP(like=like).resolve(4, 1).hidden
     (65, 64, 64)
     >>> MatchedMLP(like=like, layers="shallow").resolve(4, 1).hidden
-    (91, 91)
+    (90, 90)
     """
 
     tag: ClassVar[str] = "matched-mlp"

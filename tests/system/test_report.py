@@ -36,7 +36,7 @@ def pages(tmp_path_factory):
     bad = tables.experiment(
         title=tables.HOSTILE, source=tables.HOSTILE, notes=tables.HOSTILE, sentences={}
     )
-    said = {"scale": "smoke", "provenance": {tables.HOSTILE: tables.HOSTILE}, "verdicts": ()}
+    said = {"scale": "smoke", "provenance": {tables.HOSTILE: tables.HOSTILE}, "verdicts": {}}
     runs = [
         read_run(make_run(folder / "run"), name="good run"),
         read_run(make_run(folder / "other", seed=1, env=tables.HOSTILE), name=tables.HOSTILE),

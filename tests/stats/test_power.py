@@ -15,6 +15,8 @@ from lff.stats import Better, Equivalent, MoreOften, Row
 from lff.stats.power import plan
 
 ROOT = Path(__file__).parents[2]
+TABLES = sorted((ROOT / "results").glob("*/*.csv"))
+SIDECARS = [path.with_suffix(".json") for path in TABLES]
 
 
 def table(spread, n=5, base=100.0, gain=0.0):
@@ -87,3 +89,12 @@ def test_the_schema_refuses_another_outcome():
     page["claims"][0]["outcome"] = "confirmed"
     with pytest.raises(jsonschema.ValidationError, match="confirmed"):
         jsonschema.validate(page, schema)
+
+
+@pytest.mark.parametrize("path", SIDECARS, ids=lambda path: path.stem)
+def test_every_sidecar_has_the_documented_form(path):
+    schema = json.loads((ROOT / "src/lff/stats/sidecar.schema.json").read_text())
+    sidecar = json.loads(path.read_text())
+    jsonschema.validate(sidecar, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(sidecar | {"planned": 0}, schema)

@@ -115,7 +115,7 @@ EXPERIMENTS = (
                 quote='Section 6: it "does not help when the noise and the signal look similar in '
                 'frequency space"',
             ),
-            "C-2h: There LFF is no nearer than the MLP: within 20 % of its error.": Equivalent(
+            "C-2h: There LFF is as far off as the MLP: within 20 % of its error.": Equivalent(
                 LFF,
                 than="MLP",
                 **LAST,

@@ -280,7 +280,7 @@ def test_functional_regularization_takes_the_targets_place(cli, tmp_path):
 def test_doctor_reckons_frames_once(cli):
     done = cli("doctor", "--env", "dmc-pixels/cheetah-run", "--json")
     checks = {check["name"]: check for check in json.loads(done.out)}
-    assert "a replay of 100,000 takes 3.07 GB" in checks["memory"]["found"]
+    assert "a replay of 100,000 takes 3.1 GB" in checks["memory"]["found"]
     assert checks["step"]["found"] == "dmc-pixels/cheetah-run, 90000 numbers observed"
 
 

@@ -28,7 +28,7 @@ def lff(*words, cwd):
 def test_train_show_resume(tmp_path, cli):
     (said, errors), code = lff(*TRAIN, "--dir", "run", cwd=tmp_path)
     assert code == 0, errors
-    assert "fourier(fourier_dim=128, sigma=0.01" in said
+    assert "fourier(fourier_dim=256, sigma=0.01" in said
     assert "step 160: return" in said
     assert "probe/action, seed 0, finished" in cli("show", "run").out
     longer = cli("resume", "run", "--steps", "240")

@@ -44,7 +44,7 @@ def test_networks_are_chosen_apart(cli):
     assert done.code == 0, done.err
     shown = cli("show", "run").out
     assert "actor  identity()" in shown
-    assert "critic linear-control(fourier_dim=128, sigma=0.1)" in shown
+    assert "critic linear-control(fourier_dim=256, sigma=0.1)" in shown
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 import lff
 from lff.core.config import LATER
-from lff.core.errors import BadInputError
+from lff.core.errors import BadInputError, MissingExtraError
 from lff.experiments.jobs.training import TrainJob
 from lff.launch.job import JobRow, Report
 from lff.stats.metrics import RETURN
@@ -36,8 +36,7 @@ def load_script(name: str) -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         extra = EXTRAS.get(str(error.name).partition(".")[0], "peers")
-        remedy = f"pip install 'learned-fourier-features[{extra}]'"
-        raise BadInputError("library", error.name, "installed", remedy) from None
+        raise MissingExtraError([str(error.name)], extra, f"examples/{name}.py") from None
 
 
 @dataclass(frozen=True)

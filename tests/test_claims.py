@@ -98,6 +98,29 @@ def test_readme_states_the_verdict_of_an_experiment(name, claim):
     assert line.startswith("| ours: ") == (claim_of(name, claim).whose == "ours")
 
 
+def test_the_page_on_sigma_states_its_evidence():
+    page = " ".join((ROOT / "docs/sigma.md").read_text().split())
+    for name, claim, words in (
+        ("cheetah-first", "F-1", "mean return over the curve {} higher | five seeds"),
+        ("fig2", "C-2f", "the error at σ = 1 is {} times that at 0.01 | five seeds"),
+        ("fig16", "C-16c", "the error of σ = 0.01 is {} times larger when fitting"),
+        ("fig16b", "C-16g", "{} times by fitted Q-iteration"),
+    ):
+        verdict = verdicts_of(name)[claim]
+        assert verdict.outcome == "supported here"
+        assert words.format(numbers_of(verdict).removesuffix(", n=5")) in page
+    assert verdicts_of("new-t1")["N-T1c"].outcome == "supported here"
+    rows = load("cheetah-first", "laptop", results=ROOT / "results").table
+    spreads = {
+        step: np.mean([r.value for r in rows if (r.metric, r.step) == ("std of B", step)])
+        for step in (5_000, 10_000, 60_000)
+    }
+    assert (
+        "is {:.3f} at 5,000 steps, {:.3f} at 10,000 and {:.3f} at 60,000".format(*spreads.values())
+        in page
+    )
+
+
 def test_the_page_on_ppo_states_how_it_compares_with_sb3():
     verdict = verdict_of("peer-sb3-ppo")
     page = lines_of("docs/ppo.md")

@@ -2,12 +2,12 @@
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tyro
 
-from lff.core.errors import BadInputError, RunError, exit_code
+from lff.cli.boundary import boundary, take_paths
 
 COMMANDS = {
     "train": "train",
@@ -32,10 +32,10 @@ RAW = ("train", "experiment")
 """Commands that read their words themselves."""
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line; exit codes are those of ``docs/run-directory.md``."""
-    name, *words = sys.argv[1:] or ["--help"]
-    try:
+    with boundary():
+        name, *words = take_paths(sys.argv[1:] if argv is None else argv) or ["--help"]
         if name in RAW:
             find_command(name)(words)
         elif name in COMMANDS:
@@ -47,9 +47,6 @@ def main() -> None:
                 description="Learned Fourier features for reinforcement learning.",
                 args=[name, *words],
             )
-    except (BadInputError, RunError) as error:
-        print(f"lff: {error}", file=sys.stderr)
-        sys.exit(exit_code(error))
 
 
 def find_command(name: str) -> Callable[..., Any]:

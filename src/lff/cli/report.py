@@ -12,6 +12,7 @@ from lff.experiments.results import find_table, need_table
 from lff.experiments.spec import ScaleName
 from lff.runs.read import read_runs
 from lff.stats import Published, read_published
+from lff.store.atomic import understood
 
 if TYPE_CHECKING:
     from lff.report import Entry
@@ -71,8 +72,10 @@ def report_command(
             remedy = "make one page for each, or lff report --all" if known else "name a folder"
             raise BadInputError("report", name, constraint, remedy)
     check_replaceable(path, force=force)
-    runs = read_runs([Path(name) for name in what])
-    write_page(path, run_page(runs))
+    with understood(", ".join(what)):
+        runs = read_runs([Path(name) for name in what])
+        page = run_page(runs)
+    write_page(path, page)
     rows = sum(len(run.rows) for run in runs)
     print(f"{path}: {', '.join(run.name for run in runs)}, {rows:,} rows of metrics")
 

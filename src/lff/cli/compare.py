@@ -8,7 +8,7 @@ from typing import Any
 
 import tyro
 
-from lff.cli.output import Force, Json, cell, check_out, print_table, require_figures
+from lff.cli.output import Force, Json, cell, check_out, print_table
 from lff.core.errors import BadInputError
 from lff.runs.read import RETURN, Run, area, differences, read_runs, shared_range
 from lff.store.atomic import understood
@@ -37,7 +37,7 @@ def compare_command(
 
     Args:
         runs: two run directories or more; they may still be going on.
-        plot: also draw the evaluation curves into this .png (needs the extra figures).
+        plot: also draw the evaluation curves into this .png.
     """
     if len(runs) < 2:
         remedy = "name another; lff show RUN shows one"
@@ -105,7 +105,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def _draw(found: Sequence[Run], path: Path) -> None:
-    require_figures("plot")
+    # here, because matplotlib and scipy take a second to import
     from lff.report import draw_curves, new_figure, run_colors, save_figure
     from lff.stats import Row
 

@@ -18,13 +18,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from lff.cli.output import Json, print_table
 from lff.cli.power import Names, power
+from lff.cli.report import entry_of, published_scores
 from lff.core.errors import BadInputError, StorageError
 from lff.experiments import Result, find_experiment, list_experiments, load
 from lff.experiments.engine import Show, run_all
-from lff.experiments.results import RESULTS, RUNS, document, find_table, finished
+from lff.experiments.results import RESULTS, RUNS, check_results, document, find_table, finished
 from lff.experiments.spec import SCALES, ScaleName
 from lff.launch.local import Task
 from lff.launch.records import PROGRESS
+from lff.report import save_figure
+from lff.report.site import claims_page
 from lff.stats.metrics import RANDOM, ZERO
 from lff.store import read_json
 
@@ -150,9 +153,6 @@ def plot(
         results: where tables are.
         out: the figure's file; runs/figures/NAME.png if not given.
     """
-    from lff.cli.report import published_scores
-    from lff.report import save_figure
-
     if out is not None and len(names) != 1:
         raise BadInputError("out", str(out), "given for one experiment", "leave it out")
     for name in names:
@@ -186,11 +186,10 @@ def verdict(
     if all == bool(names):
         remedy = "lff experiment verdict fig8, or --all"
         raise BadInputError("experiments", names, "named, or --all alone", remedy)
+    if all:
+        check_results(results)
     chosen = names or [n for n in list_experiments() if find_table(results, n, scale)]
     if markdown:
-        from lff.cli.report import entry_of
-        from lff.report.site import claims_page
-
         print(claims_page(entry_of(name, results, scale) for name in chosen), end="")
         return
     loaded = [load(name, scale, results=results) for name in chosen]

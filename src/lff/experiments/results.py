@@ -153,9 +153,21 @@ def need_table(results: Path, name: str, scale: ScaleName | None = None) -> Tabl
     """Read the same, or raise an error that says how to make it."""
     table = find_table(results, name, scale)
     if table is None:
+        check_results(results)
         remedy = f"make it: lff experiment run {name} --scale {scale or 'laptop'}"
-        raise BadInputError("table", f"{results}/*/{name}.csv", "there", remedy)
+        where = f"{results}/*/{name}.csv"
+        raise BadInputError(f"table of {name}", where, "a file that exists", remedy)
     return table
+
+
+def check_results(results: Path) -> None:
+    """Raise an error that says where the committed tables are, if there is no table at all."""
+    if not any((results / scale).is_dir() for scale in SCALES):
+        remedy = (
+            "the committed tables are not in the package but in the source repository: run this in "
+            "a clone, or name its folder by --results; lff experiment run makes new ones"
+        )
+        raise BadInputError("results", str(results), "a folder with tables", remedy)
 
 
 def read_sidecar(path: Path) -> dict[str, Any]:

@@ -9,7 +9,6 @@ listens on 127.0.0.1 alone, asks for a token that lies in a private folder, and 
 import atexit
 import contextlib
 import functools
-import importlib.util
 import math
 import os
 import secrets
@@ -23,7 +22,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from lff.core.errors import BadInputError, ExitCode, InterruptedRunError, RunError, missing_extra
+from lff.core.errors import BadInputError, ExitCode, InterruptedRunError, RunError, require_extra
 from lff.core.imports import GIVEN_PATH, child_imports
 from lff.launch import local
 from lff.launch.records import OUTCOME, PROGRESS, open_log
@@ -113,8 +112,7 @@ def _check(address: str | None, workers: int | None, cpus: float, memory: int | 
         raise BadInputError("cpus_per_job", cpus, "a whole number or a part of one", "use 1")
     if memory is not None and memory < 1:
         raise BadInputError("memory_per_job", memory, "a positive number of bytes", "use 10**9")
-    if importlib.util.find_spec("ray") is None:
-        raise missing_extra("ray", "ray", "jobs on a cluster")
+    require_extra("ray", "ray", purpose="--ray")
 
 
 class _RayWorkers:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from lff.core.config import to_dict
-from lff.core.errors import ExitCode, RunError, StorageError, exit_code
+from lff.core.errors import ExitCode, MissingExtraError, RunError, StorageError, exit_code
 from lff.launch.job import DIVERGED, Job, has_diverged, job_from_dict
 from lff.launch.records import JOB, OUTCOME, PROGRESS, TABLE, open_log, origin, table_bytes
 from lff.store import RunLock, read_json, write_bytes, write_json
@@ -42,7 +42,7 @@ def run_job(data: Mapping[str, Any], folder: Path, *, trust: Collection[str] = (
         try:
             with redirect_stdout(log), redirect_stderr(log), RunLock(folder):
                 _run(job_from_dict(data, trust=trust), folder)
-        except RunError as error:
+        except (RunError, MissingExtraError) as error:
             print(error, file=log)
             return exit_code(error)
         except Exception as error:  # noqa: BLE001  whatever it is, the log must have it

@@ -26,7 +26,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from lff.core.errors import CorruptError, missing_extra
+from lff.core.errors import CorruptError, require_extra
 from lff.store import RunDir, kept_metas, read_json, read_rows, write_bytes, write_json
 from lff.store.atomic import refuse_link, sync_folder
 from lff.store.metrics import STEP
@@ -118,11 +118,10 @@ class TensorBoard:
     """Event files for ``tensorboard --logdir RUN``."""
 
     def __init__(self) -> None:
-        try:
-            from tensorboard.compat.proto.event_pb2 import Event
-            from tensorboard.summary.writer.record_writer import RecordWriter
-        except ImportError:
-            raise missing_extra("tensorboard", "tensorboard", "--tensorboard") from None
+        require_extra("tensorboard", "tensorboard", purpose="--tensorboard")
+        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.summary.writer.record_writer import RecordWriter
+
         self._event, self._writer = Event, RecordWriter
 
     def sync(self, run: RunDir) -> None:
@@ -167,10 +166,9 @@ class Wandb:
     """
 
     def __init__(self, project: str) -> None:
-        try:
-            import wandb
-        except ImportError:
-            raise missing_extra("wandb", "wandb", "--wandb") from None
+        require_extra("wandb", "wandb", purpose="--wandb")
+        import wandb
+
         self._project = project
         self._wandb: Any = wandb
         self._run: Any = None

@@ -17,7 +17,10 @@ Run = tyro.conf.Positional[
 Checkpoint = Annotated[str, arg(help="latest, final, or the step of a kept checkpoint")]
 Force = Annotated[bool, arg(help="replace the file if it is there")]
 Json = Annotated[bool, arg(name="json", help="print JSON instead of tables")]
-Trust = Annotated[tuple[str, ...], arg(help="your packages whose classes a config may name")]
+Trust = Annotated[
+    tuple[str, ...],
+    arg(help="your packages or modules whose classes and environments a stored config may name"),
+]
 
 
 def print_table(

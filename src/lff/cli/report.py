@@ -13,6 +13,7 @@ from lff.report import Entry, check_replaceable, run_page, write_page, write_sit
 from lff.report.explorer import explorer_page
 from lff.runs.read import read_runs
 from lff.stats import Published, read_published
+from lff.store.atomic import understood
 
 
 def report_command(
@@ -66,8 +67,10 @@ def report_command(
             remedy = "make one page for each, or lff report --all" if known else "name a folder"
             raise BadInputError("report", name, constraint, remedy)
     check_replaceable(path, force=force)
-    runs = read_runs([Path(name) for name in what])
-    write_page(path, run_page(runs))
+    with understood(", ".join(what)):
+        runs = read_runs([Path(name) for name in what])
+        page = run_page(runs)
+    write_page(path, page)
     rows = sum(len(run.rows) for run in runs)
     print(f"{path}: {', '.join(run.name for run in runs)}, {rows:,} rows of metrics")
 

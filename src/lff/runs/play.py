@@ -15,7 +15,6 @@ from PIL import Image
 
 from lff.core.errors import BadInputError, require_extra
 from lff.core.seeding import env_seed, stream_seed
-from lff.envs import Env, make
 from lff.runs.load import Policy
 
 DEFAULT_FPS = 30.0
@@ -32,11 +31,8 @@ class Player:
         self, policy: Policy, *, seed: int = 0, sample: bool = False, render: bool = False
     ) -> None:
         self.policy, self.seed, self.sample = policy, seed, sample
-        config = policy.config
-        first, repeat = env_seed(seed, "play"), config.action_repeat
-        self.env: Env = make(
-            config.env, seed=first, action_repeat=repeat, render=render, view=config.view
-        )
+        first, repeat = env_seed(seed, "play"), policy.config.action_repeat
+        self.env = policy.make_env(seed=first, action_repeat=repeat, render=render)
         self.fps = float(self.env.metadata.get("render_fps") or DEFAULT_FPS) / repeat
 
     def episode(

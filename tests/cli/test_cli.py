@@ -40,7 +40,7 @@ def lff(*words, cwd):
 def test_train_show_resume(tmp_path, cli):
     (said, errors), code = lff(*TRAIN, "--dir", "run", cwd=tmp_path)
     assert code == 0, errors
-    assert "fourier(fourier_dim=128, sigma=0.01" in said
+    assert "fourier(fourier_dim=256, sigma=0.01" in said
     assert re.search(r"^step 80 of 160: return \S+, largest \|Q\| -, \S+ steps/s, 0:00", said, re.M)
     last = r"^step 160 of 160: return (\S+), largest \|Q\| (\S+), \S+ steps/s, 0:00:00 left$"
     value, largest = re.search(last, said, re.MULTILINE).groups()
@@ -64,7 +64,7 @@ def test_networks_are_chosen_apart(cli):
     assert done.code == 0, done.err
     shown = cli("show", "run").out
     assert "actor  identity()" in shown
-    assert "critic linear-control(fourier_dim=128, sigma=0.1)" in shown
+    assert "critic linear-control(fourier_dim=256, sigma=0.1)" in shown
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ class TrainFlags:
     package.module:make_env."""
     dir: Path
     """the run directory."""
-    preset: PresetName = "laptop"
+    preset: PresetName = "default"
     """sizes, rates and schedule; lff presets lists them."""
     steps: int | None = None
     """environment steps, action repeat included, instead of the preset's."""

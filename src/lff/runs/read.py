@@ -68,6 +68,20 @@ class Run:
         return self.curve(RETURN, bad=-math.inf)
 
     @property
+    def last_episodes(self) -> list[float]:
+        """Returns of the last evaluation, episode by episode; empty if they are not stored."""
+        match self.evaluations[-1:]:
+            case ({"returns": [*values]},):
+                return [as_number(value, bad=-math.inf) for value in values]
+        return []
+
+    @property
+    def episodes(self) -> int:
+        """Episodes of training that had ended at the last row that counts them."""
+        counts = [row["episode"] for row in self.rows if isinstance(row.get("episode"), int)]
+        return max(counts, default=0)
+
+    @property
     def q_max(self) -> float | None:
         """Largest ``|Q|`` of the whole run; infinite if it was ever not finite."""
         return max((value for _, value in self.curve("train/q_max")), default=None)

@@ -79,7 +79,7 @@ def export(policy: Policy, kind: Format, *, native: bool = False) -> bytes:
 
 
 def require_onnx() -> None:
-    """Raise unless the packages of the extra ``export`` are there."""
+    """Raise unless the packages of the extra ``export`` are installed."""
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         remedy = "pip install 'learned-fourier-features[export]', or write a .pt2"

@@ -71,7 +71,7 @@ class Player:
 def require_writer(path: Path) -> None:
     """Raise, before anything is played, unless a file of this name can be written."""
     if path.suffix not in PACKAGES:
-        raise BadInputError("video", str(path), "a .mp4 or .gif file", "use play.mp4, say")
+        raise BadInputError("video", str(path), "a .mp4 or .gif file", "use for example play.mp4")
     if importlib.util.find_spec(PACKAGES[path.suffix]) is None:
         raise missing_extra(PACKAGES[path.suffix], "video", "videos")
 

@@ -11,10 +11,11 @@ import tyro
 from torch import Tensor
 
 from lff.auditing.sigma import USUAL_DISTANCES, SigmaAdvice, advise_sigma
-from lff.cli.output import Force, Json, check_out, print_table, require_figures
+from lff.cli.output import Force, Json, check_out, print_table
 from lff.core.checks import EvenSize, check_positive, check_scale, check_size, checked
 from lff.core.errors import BadInputError
 from lff.envs import has_pixels
+from lff.report.style import PALETTE, new_figure, save_figure
 from lff.training.evaluate import random_batch
 
 GRID = (1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
@@ -165,9 +166,6 @@ def _print_phases(advice: dict[str, SigmaAdvice], current: float | None) -> None
 
 def _draw(advice: dict[str, SigmaAdvice], path: Path, *, current: float | None) -> None:
     """Draw the phases of actor and critic over σ, and the frequencies of the critic's features."""
-    require_figures("plot")
-    from lff.report.style import PALETTE, new_figure, save_figure
-
     grid = [10 ** (-4 + 4 * i / 60) for i in range(61)]
     figure, axes = new_figure(len(advice) + 1, width=4.0 * (len(advice) + 1), height=3.4)
     for axis, (role, one) in zip(axes[:-1], advice.items(), strict=True):

@@ -130,7 +130,9 @@ def check(
     cross = empirical_ntk(q_module, x_next, x).ntk.double()
     if len(cross) != len(kernel):
         sizes = (len(kernel), len(cross))
-        raise BadInputError("x and x_next", sizes, "equally many", "one next pair a transition")
+        raise BadInputError(
+            "x and x_next", sizes, "of equal length", "one next pair per transition"
+        )
     density = _density(distribution, len(kernel))
     moved = lr * (kernel - _discount(gamma) * cross) * density
     unit = torch.eye(len(kernel), dtype=torch.float64)
@@ -162,5 +164,5 @@ def _density(distribution: Tensor | None, size: int) -> Tensor:
     density = torch.as_tensor(distribution, dtype=torch.float64)
     if density.shape != (size,) or bool((density < 0).any()):
         shape = tuple(density.shape)
-        raise BadInputError("distribution", shape, f"{size} numbers >= 0", "one a transition")
+        raise BadInputError("distribution", shape, f"{size} numbers >= 0", "one per transition")
     return density / density.sum()

@@ -36,7 +36,7 @@ Array = NDArray[np.float32]
 
 
 class Policy:
-    """What a run has learned.  Actions are in [-1, 1], as the environments of ``lff.envs`` take."""
+    """The trained policy of a run; actions are in [-1, 1], as ``lff.envs`` takes them."""
 
     def __init__(
         self, run: RunDir, config: RunConfig, checkpoint: Checkpoint, trust: Collection[str] = ()

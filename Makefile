@@ -85,7 +85,7 @@ $(VENV)/.figures: $(VENV)/.python $(SETUP)
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.python $(SETUP)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dmc,figures]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dmc]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.python $(SETUP)

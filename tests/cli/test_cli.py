@@ -14,7 +14,7 @@ import lff.cli
 from lff.cli.main import MODULES, find_command
 from lff.store import RunDir, read_rows
 
-SHORT = ("--steps", "160", "--warmup-steps", "100", "--eval-episodes", "1", "--eval-every", "160")
+SHORT = ("--steps", "160", "--warmup-steps", "100", "--eval-episodes", "1", "--eval-every", "80")
 TRAIN = ("train", "sac", "--env", "probe/action", *SHORT, "--log-every", "40")
 
 LISTS_MODULES = """
@@ -41,7 +41,15 @@ def test_train_show_resume(tmp_path, cli):
     (said, errors), code = lff(*TRAIN, "--dir", "run", cwd=tmp_path)
     assert code == 0, errors
     assert "fourier(fourier_dim=256, sigma=0.01" in said
-    assert "step 160: return" in said
+    assert re.search(r"^step 80 of 160: return \S+, largest \|Q\| -, \S+ steps/s, 0:00", said, re.M)
+    last = r"^step 160 of 160: return (\S+), largest \|Q\| (\S+), \S+ steps/s, 0:00:00 left$"
+    value, largest = re.search(last, said, re.MULTILINE).groups()
+    rows = [*read_rows(tmp_path / "run" / "metrics.jsonl")]
+    assert value == f"{rows[-1]['eval/return']:.1f}"
+    assert float(largest) >= float(f"{rows[-2]['train/q_max']:.3g}") > 0
+    assert f"\n  step 160: return {value} ± 0.0 over 1 episode\n" in said
+    assert ", zero policy" in said
+    assert f"\n  step 160: {rows[-2]['episode']:,} episodes of training, train/q_mean" in said
     assert "probe/action, seed 0, finished" in cli("show", "run").out
     longer = cli("resume", "run", "--steps", "240")
     assert longer.code == 0, longer.err

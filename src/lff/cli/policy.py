@@ -59,7 +59,7 @@ def play_command(
             returns.append(sum(rewards))
             print(f"  episode {number}: return {returns[-1]:.1f}, {len(rewards)} actions")
     if episodes > 1:
-        print(f"  mean {np.mean(returns):.1f} ± {np.std(returns):.1f} over episodes")
+        print(f"  mean {np.mean(returns):.1f} ± {np.std(returns):.1f} over {episodes} episodes")
     if video is not None and film is not None:
         write_bytes(video, film.finish())
         print(f"{video}: {player.fps / every:.3g} frames a second")

@@ -290,6 +290,10 @@ def test_presets_are_those_of_the_sources():
     assert (text.sizes.sigma, text.sizes.fourier_dim) == (0.001, 1024)
     assert preset("paper-text", "dmc/quadruped-run").sizes.sigma == 0.01
     assert preset("authors-readme", "dmc/walker-run").fields["actor_lr"] == 3e-4
+    default = preset("default", "gym/Pendulum-v1").config().algo
+    assert (default.batch_size, default.warmup_steps, default.target.period) == (256, 1_000, 1)
+    assert default.actor_lr == default.critic_lr == default.alpha.lr == 3e-4
+    assert default.critic.trunk.hidden == (256, 256)
     laptop = preset("laptop", "dmc/walker-run").config()
     assert laptop.algo.actor.trunk.hidden == (128, 128)
     assert (laptop.algo.batch_size, laptop.algo.critic.front.sigma) == (128, 0.01)

@@ -59,8 +59,11 @@ def find_faults(
 
 
 def _action_findings(parts: Parts) -> Iterator[Finding]:
-    for layers in parts.critics.values():
-        for name in layers if not any(layers.values()) else ():
+    for critic, layers in parts.critics.items():
+        if layers is None:
+            message = "cannot tell whether its waves depend on the action: pass obs=(obs, action)"
+            yield Finding("action", critic, message, problem=False)
+        for name in layers if layers and not any(layers.values()) else ():
             message = (
                 "the waves of a critic are of the observation alone, the action bypasses the "
                 "Fourier layer: B belongs before the first layer of q(s, a)"
@@ -126,6 +129,8 @@ def _judge_optimizer(item: AuditedLayer) -> str:
 
 def _judge_phases(report: LayerReport, *, with_inputs: bool) -> str:
     phases = report.phases
+    if report.is_target:
+        return ""  # what is said of its online network holds for it
     if phases is None:
         width = report.in_features
         missing = f"no batch of {FEWEST_POINTS} inputs or more of width {width} given"
@@ -133,10 +138,10 @@ def _judge_phases(report: LayerReport, *, with_inputs: bool) -> str:
     share = phases.linear_share + phases.constant_share
     if share < 0.5:
         return ""
-    return (
-        f"{share:.0%} of the Fourier features are effectively linear or constant on these inputs; "
-        "raise σ if you want waves"
-    )
+    state = f"{share:.0%} of the Fourier features are linear or constant on these inputs"
+    if not report.trainable:
+        return f"{state}, and B is fixed; `lff sigma` names the σ that spreads phases by 1 rad"
+    return f"{state}; normal before training at the advised σ = 0.01: Adam widens B"
 
 
 def _location_findings(item: AuditedLayer) -> list[Finding]:

@@ -16,7 +16,7 @@ from lff.core.errors import BadInputError
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "training": {
         "train": ("train", "train an agent; the same command again resumes"),
-        "resume": ("rerun", "go on with a run by its stored config, or extend it"),
+        "resume": ("rerun", "continue a run by its stored config, or extend it"),
         "rerun": ("rerun", "repeat a run and compare its metrics byte for byte"),
         "presets": ("presets", "list the presets, show one, or compare two"),
         "sigma": ("sigma", "advise σ for a task, before training"),

@@ -95,7 +95,7 @@ def test_damage_is_named(store):
 def test_wrong_count_and_other_shapes_are_refused(store):
     one, other = store.append({"a": np.zeros(2)}), store.append({"a": np.zeros((2, 3))})
     third = store.append({"b": np.zeros(2)})
-    with pytest.raises(CorruptError, match="has not the 3 rows"):
+    with pytest.raises(CorruptError, match="lacks the 3 rows"):
         store.read([SegmentRef(one.segment, 3, one.sha256)])
     for ref in (other, third):
         with pytest.raises(CorruptError, match=ref.name):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lff.auditing.audit import audit as audit
     from lff.auditing.insert import insert_front as insert_front
+    from lff.cli.from_python import train as train
     from lff.nn.ensemble import Ensemble as Ensemble
     from lff.nn.fourier import Fourier as Fourier
     from lff.nn.fourier import LearnedFourierFeatures as LearnedFourierFeatures
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from lff.nn.net import NetConfig as NetConfig
     from lff.nn.trunks import MLPTrunk as MLPTrunk
     from lff.runs.load import load as load
-    from lff.training import train as train
 
 __version__ = "0.2.0"
 
@@ -37,7 +37,7 @@ _HOMES = {
     "insert_front": "lff.auditing.insert",
     "load": "lff.runs.load",
     "match_width": "lff.nn.matched",
-    "train": "lff.training",
+    "train": "lff.cli.from_python",
 }
 _ROOMS = (
     "algos",

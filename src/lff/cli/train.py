@@ -275,7 +275,8 @@ class EvaluationLines:
         now, step = time.perf_counter(), loop.progress.env_step
         if self.start is None:
             self.start = now, step
-        self.largest = max(self.largest, loop.progress.value_max)
+        latest = loop.last.get(loop.agent.value_max) or 0.0  # a row of metrics resets the maximum
+        self.largest = max(self.largest, loop.progress.value_max, latest)
         if event != "eval":
             return
         rate = (step - self.start[1]) / max(now - self.start[0], 1e-9)

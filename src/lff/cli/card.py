@@ -9,6 +9,7 @@ from lff.report.card import card_figure, card_text
 from lff.runs.load import load, replay_sample
 from lff.runs.read import read_run
 from lff.store import write_bytes
+from lff.store.atomic import read_bytes
 
 
 def card_command(
@@ -41,7 +42,7 @@ def make_card(
 
 def card_difference(card: Path, run: Path, *, origin: Path, trust: tuple[str, ...]) -> str | None:
     """Return the first line in which the card of a repeated run differs; None if it does not."""
-    there = card.read_bytes().split(b"\n")
+    there = read_bytes(card).split(b"\n")
     here = make_card(run, card, origin=origin, trust=trust).encode().split(b"\n")
     for number, (one, other) in enumerate(zip(there, here, strict=False), 1):
         if one != other:

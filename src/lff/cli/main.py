@@ -5,12 +5,13 @@ A command's module is imported when it is called: ``lff --help`` imports neither
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import lff
+from lff.cli.boundary import boundary, take_paths
 from lff.core.checks import nearest
-from lff.core.errors import BadInputError, RunError, exit_code
+from lff.core.errors import BadInputError
 
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "training": {
@@ -45,14 +46,11 @@ RAW = ("train", "experiment")
 """Commands that read their words themselves."""
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line; exit codes are those of ``docs/run-directory.md``."""
-    name, *words = sys.argv[1:] or ["--help"]
-    try:
+    with boundary():
+        name, *words = take_paths(sys.argv[1:] if argv is None else argv) or ["--help"]
         run_command(name, words)
-    except (BadInputError, RunError) as error:
-        print(f"lff: {error}", file=sys.stderr)
-        sys.exit(exit_code(error))
 
 
 def run_command(name: str, words: list[str]) -> None:
@@ -77,7 +75,8 @@ def help_text() -> str:
     for title, group in COMMANDS.items():
         lines += ["", f"{title}:"]
         lines += [f"  {name:11s} {line}" for name, (_, line) in group.items()]
-    return "\n".join([*lines, "", "lff COMMAND --help lists a command's options."])
+    lines += ["", "lff COMMAND --help lists a command's options."]
+    return "\n".join([*lines, "--path DIR, with any command: a folder with modules of your own."])
 
 
 def find_command(name: str) -> Callable[..., Any]:

@@ -13,6 +13,7 @@ from lff.report import Entry, check_replaceable, run_page, write_page, write_sit
 from lff.report.explorer import explorer_page
 from lff.runs.read import read_runs
 from lff.stats import Published, read_published
+from lff.store.atomic import understood
 
 
 def report_command(
@@ -47,7 +48,7 @@ def report_command(
         return
     if not what:
         remedy = "name an experiment or a run directory, or use --all"
-        raise BadInputError("report", "nothing", "of something", remedy)
+        raise BadInputError("report", "nothing", "given experiments or runs", remedy)
     path = out or Path(f"{Path(what[0]).resolve().name if len(what) == 1 else 'runs'}.html")
     if len(what) == 1 and not Path(what[0]).is_dir():
         find_experiment(what[0])
@@ -66,8 +67,10 @@ def report_command(
             remedy = "make one page for each, or lff report --all" if known else "name a folder"
             raise BadInputError("report", name, constraint, remedy)
     check_replaceable(path, force=force)
-    runs = read_runs([Path(name) for name in what])
-    write_page(path, run_page(runs))
+    with understood(", ".join(what)):
+        runs = read_runs([Path(name) for name in what])
+        page = run_page(runs)
+    write_page(path, page)
     rows = sum(len(run.rows) for run in runs)
     print(f"{path}: {', '.join(run.name for run in runs)}, {rows:,} rows of metrics")
 
@@ -94,7 +97,7 @@ def entry_of(name: str, results: Path, scale: ScaleName | None) -> Entry:
         return Entry(experiment=experiment)
     if not table.rows:
         remedy = f"run it again: lff experiment run {name} --scale {table.scale}"
-        raise BadInputError("table", str(table.path), "more than a head", remedy)
+        raise BadInputError("table", str(table.path), "a table with rows", remedy)
     return Entry(
         experiment=experiment,
         scale=table.scale,

@@ -8,6 +8,7 @@ import tyro
 
 from lff.runs.read import RETURN, Run, read_run
 from lff.store import find_run
+from lff.store.atomic import understood
 
 LEARNED = (
     "train/q_mean",
@@ -24,15 +25,16 @@ def show_command(run: tyro.conf.Positional[Path], /) -> None:
     Args:
         run: the run directory.
     """
-    folder = find_run(run)
-    config = folder.config
-    computed = folder.info.get("computed") if folder.info_file.exists() else None
-    if not isinstance(computed, dict) or computed.get("by") not in FORMS:
-        computed = {"by": config["compute"]["compile"]}
-    how = describe_compute(computed)
-    print(f"{run}: {config['env']}, seed {config['seed']}, {folder.status}, {how}")
-    print_networks(config["algo"])
-    print_summary(run)
+    with understood(run):
+        folder = find_run(run)
+        config = folder.config
+        computed = folder.info.get("computed") if folder.info_file.exists() else None
+        if not isinstance(computed, dict) or computed.get("by") not in [*FORMS]:
+            computed = {"by": config["compute"]["compile"]}
+        how = describe_compute(computed)
+        print(f"{run}: {config['env']}, seed {config['seed']}, {folder.status}, {how}")
+        print_networks(config["algo"])
+        print_summary(run)
 
 
 FORMS = {"native": "native", "graph": "compiled graph", "off": "eager"}
@@ -64,7 +66,11 @@ def print_networks(algo: dict[str, Any]) -> None:
 
 def print_summary(path: Path) -> None:
     """Print the last evaluation, the reference policies and the last row of training metrics."""
-    run: Run = read_run(path)
+    with understood(path):
+        _print_summary(read_run(path))
+
+
+def _print_summary(run: Run) -> None:
     for row in [row for row in run.rows if RETURN in row][-1:]:
         value, spread = (_number(row[name]) for name in (RETURN, "eval/return_std"))
         played = episodes(len(run.last_episodes))

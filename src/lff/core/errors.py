@@ -2,11 +2,17 @@
 
 import enum
 import importlib.util
+import re
 from collections.abc import Iterable, Sequence
+
+_CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""What a terminal obeys instead of showing it, and what has no encoding."""
 
 
 class ExitCode(enum.IntEnum):
-    """What ``$?`` is after a command; 70, 74 and 75 as in BSD's sysexits.h."""
+    """Exit codes of commands; 70, 74 and 75 as in BSD's sysexits.h."""
 
     OK = 0
     """It did what was asked."""
@@ -31,6 +37,15 @@ def exit_code(error: BaseException) -> ExitCode:
     2
     """
     return ExitCode(getattr(error, "exit_code", ExitCode.FAILED))
+
+
+def printable(text: str) -> str:
+    r"""Return a text with its control characters spelled out, so that no terminal obeys them.
+
+    >>> printable("\x1b[31mred")
+    '\\\\x1b[31mred'
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class BadInputError(ValueError):
@@ -102,7 +117,7 @@ class StorageError(RunError):
 
 
 class CorruptError(StorageError):
-    """What is stored is not what was written, or was never ours.  Exit code 74."""
+    """A stored file is damaged, or was not written by this package.  Exit code 74."""
 
 
 class InterruptedRunError(RunError):

@@ -33,6 +33,7 @@ from lff.launch.local import Task, launch
 from lff.launch.records import LOG, read_header
 from lff.stats.tables import Published, Row
 from lff.stats.verdicts import Verdict
+from lff.store.atomic import read_lines
 
 GATHER_EVERY = 60.0
 """Seconds between two partial tables."""
@@ -43,7 +44,7 @@ Show = Callable[[Sequence[Task], str], None]
 
 @dataclass(frozen=True)
 class Result:
-    """An experiment's table at a scale, with what follows from it."""
+    """An experiment's table at a scale, with its verdicts and figure."""
 
     experiment: Experiment
     on_disk: Table
@@ -103,7 +104,7 @@ def run(
 def load(
     name: str | Experiment, scale: ScaleName | None = None, *, results: Path = RESULTS
 ) -> Result:
-    """Return an experiment with the table that is there, of the largest scale if None."""
+    """Return an experiment with its committed table, of the largest scale if None."""
     experiment = find_experiment(name) if isinstance(name, str) else name
     return Result(experiment, need_table(results, experiment.name, scale))
 
@@ -242,7 +243,7 @@ def check_tasks(tasks: Sequence[Task], root: Path, say: Callable[[str], None]) -
     failed = [task for task in tasks if task.state == "failed"]
     for task in failed:
         log = root / "jobs" / task.digest / LOG
-        end = log.read_text().strip().splitlines()[-SHOWN_LINES:] if log.exists() else []
+        end = read_lines(log)[-SHOWN_LINES:] if log.exists() else []
         say(f"job {task.digest} failed with {task.code}; {log} ends:")
         for line in end:
             say(f"  {line}")

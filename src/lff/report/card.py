@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from matplotlib.figure import Figure
 
+from lff.core.errors import printable
 from lff.report.style import GREY, new_figure
 from lff.runs.read import RETURN, Run, as_number
 from lff.stats.intervals import t_interval
@@ -149,22 +150,13 @@ def card_figure(run: Run) -> Figure:
     return figure
 
 
-def plain(value: Any) -> str:
-    r"""Return a value on one line, without control characters.
-
-    >>> plain("a\nb\x1b[31m")
-    'a b [31m'
-    """
-    return "".join(c if c.isprintable() else " " for c in str(value))
-
-
 def span(value: Any) -> str:
     """Return a value as a code span that it cannot end.
 
     >>> span("dmc/cheetah-run"), span("`<b>`")
     ('`dmc/cheetah-run`', '`` `<b>` ``')
     """
-    text = plain(value)
+    text = printable(str(value))
     fence = "`" * (_longest(text) + 1)
     pad = " " if "`" in text or not text.strip() else ""
     return f"{fence}{pad}{text}{pad}{fence}"
@@ -172,7 +164,7 @@ def span(value: Any) -> str:
 
 def block(text: str, language: str = "text") -> str:
     """Return lines as a code block that they cannot end."""
-    lines = [plain(line) for line in text.splitlines()]
+    lines = [printable(line) for line in text.splitlines()]
     fence = "`" * max(3, _longest("\n".join(lines)) + 1)
     return "\n".join([f"{fence}{language}", *lines, fence])
 

@@ -18,7 +18,6 @@ from PIL import Image
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError, require_extra
 from lff.core.seeding import env_seed, stream_seed
-from lff.envs import Env, make
 from lff.runs.load import Policy
 
 DEFAULT_FPS = 30.0
@@ -35,11 +34,8 @@ class Player:
         self, policy: Policy, *, seed: int = 0, sample: bool = False, render: bool = False
     ) -> None:
         self.policy, self.seed, self.sample = policy, seed, sample
-        config = policy.config
-        first, repeat = env_seed(seed, "play"), config.action_repeat
-        self.env: Env = make(
-            config.env, seed=first, action_repeat=repeat, render=render, view=config.view
-        )
+        first, repeat = env_seed(seed, "play"), policy.config.action_repeat
+        self.env = policy.make_env(seed=first, action_repeat=repeat, render=render)
         self.fps = float(self.env.metadata.get("render_fps") or DEFAULT_FPS) / repeat
 
     def episode(
@@ -108,7 +104,7 @@ def play(policy: Policy, *, episodes: int, seed: int = 0, sample: bool = False) 
 def require_writer(path: Path) -> None:
     """Raise, before anything is played, unless a file of this name can be written."""
     if path.suffix not in (".mp4", ".gif"):
-        raise BadInputError("video", str(path), "a .mp4 or .gif file", "use play.mp4, say")
+        raise BadInputError("video", str(path), "a .mp4 or .gif file", "use for example play.mp4")
     if path.suffix == ".mp4":
         require_extra("video", "av", purpose="an .mp4 video")
 

@@ -40,7 +40,9 @@ class SegmentRef:
     def from_json(cls, data: Any) -> Self:
         """Rebuild a reference from a checkpoint's meta."""
         if not _is_ref(data):
-            raise CorruptError(f"no reference to a segment: {str(data)[:80]!r}; it is not ours")
+            raise CorruptError(
+                f"no reference to a segment: {str(data)[:80]!r}; it was not written by lff"
+            )
         return cls(data["segment"], data["count"], data["sha256"])
 
 
@@ -67,6 +69,7 @@ class SegmentStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
+        atomic.refuse_link(self.folder)
         with atomic.reported("open", self.folder):
             self.folder.mkdir(exist_ok=True)
             self._next = max((number for number, _ in self._files()), default=-1) + 1
@@ -103,7 +106,7 @@ class SegmentStore:
                 raise CorruptError(f"{path} is not what was written; restore it from a backup")
             arrays = atomic.decode(data, path)
             if any(array.ndim == 0 or len(array) != ref.count for array in arrays.values()):
-                raise CorruptError(f"{path} has not the {ref.count} rows of its reference")
+                raise CorruptError(f"{path} lacks the {ref.count} rows of its reference")
             yield arrays
 
     def rewind(self, refs: Iterable[SegmentRef], *, protected: Iterable[SegmentRef] = ()) -> int:

@@ -28,6 +28,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "play": ("policy", "play a run's policy; write a video"),
         "audit": ("policy", "audit the Fourier layers of a run"),
         "export": ("policy", "write a run's policy as ONNX or torch's .pt2"),
+        "card": ("card", "write a policy card: results, audit, config, how to repeat it"),
         "spectrum": ("spectrum", "kernel and Q spectra of runs, before and after training"),
     },
     "experiments and pages": {

@@ -136,6 +136,7 @@ def claim_digest(claim: Kind, places: Iterable[Sequence[Any]]) -> str:
 
 def table_path(results: Path, name: str, scale: ScaleName) -> Path:
     """Return where an experiment's table is at a scale."""
+    refuse_link(results / scale)
     return results / scale / f"{name}.csv"
 
 
@@ -178,6 +179,7 @@ def read_sidecar(path: Path) -> dict[str, Any]:
 
 def record_path(results: Path, digest: str) -> Path:
     """Return where the record of a job is."""
+    refuse_link(results / "jobs")
     return results / "jobs" / f"{digest}{SUFFIX}"
 
 
@@ -201,7 +203,6 @@ def collect(digests: Iterable[str], *, results: Path, runs: Path) -> None:
     for digest in digests:
         path, folder = record_path(results, digest), runs / "jobs" / digest
         if not path.exists() and (folder / OUTCOME).exists():
-            refuse_link(path.parent)
             path.parent.mkdir(parents=True, exist_ok=True)
             write_bytes(path, pack_record(folder))
 

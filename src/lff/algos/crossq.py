@@ -20,7 +20,7 @@ Implementation details:
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar, Unpack
+from typing import Annotated, Any, ClassVar, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -152,7 +152,8 @@ class CrossQ(SAC):
 
 def insert_batch_norms(network: nn.Module) -> None:
     """Put batch norm before the first layer and after every nonlinearity, in place."""
-    inner, members = getattr(network, "stacked", network), members_of(network)
+    inner: Any = getattr(network, "stacked", network)
+    members = members_of(network)
     for slot in nonlinearities(network):
         slot.put(nn.Sequential(slot.module, BatchNorm(slot.width, members=members)))
     inner.front = nn.Sequential(BatchNorm(inner.in_features, members=members), inner.front)

@@ -233,7 +233,10 @@ class Residual(nn.Sequential):
     """x -> x + f(x), f the layers inside."""
 
     def forward(self, x: Float[Tensor, "*batch width"]) -> Float[Tensor, "*batch width"]:
-        return x + super().forward(x)
+        y = x
+        for layer in self:
+            y = layer(y)
+        return x + y
 
 
 @dataclass(frozen=True)

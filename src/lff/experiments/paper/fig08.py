@@ -44,9 +44,7 @@ def measured_early(job: Any, scale: ScaleName) -> Any:
     """Return the job that measures what the first updates of a run tell."""
     from lff.experiments.jobs.after_training import SelfExcitationJob
 
-    return SelfExcitationJob(
-        job, **({"updates": (10, 20), "points": 32} if scale == "smoke" else {})
-    )
+    return SelfExcitationJob(job, updates=(10, 20)) if scale == "smoke" else SelfExcitationJob(job)
 
 
 EXPERIMENTS = (

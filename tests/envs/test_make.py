@@ -77,7 +77,7 @@ def test_families_are_imported_when_asked_for():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(run.stdout.split())
     modules = {f"lff.envs.{family.replace('-', '_')}" for family in families()}
-    assert len(modules) == 4
+    assert len(modules) == 5
     assert not loaded & {"mujoco", "dm_control", *modules}
 
 
@@ -89,7 +89,7 @@ def test_a_family_is_one_file_and_nothing_lists_it(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(lff.envs, "__path__", [*lff.envs.__path__, str(tmp_path)])
     importlib.invalidate_caches()
-    assert families() == ("dmc", "dmc-pixels", "gym", "probe", "toy-pixels")
+    assert families() == ("dmc", "dmc-pixels", "gym", "gym-pixels", "probe", "toy-pixels")
     assert make("toy-pixels/two-step", seed=0).reset()[0] == 0
     assert has_pixels("toy-pixels/two-step")
     assert not has_pixels("probe/two-step")

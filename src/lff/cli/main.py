@@ -49,6 +49,7 @@ def main() -> None:
             )
     except (BadInputError, RunError) as error:
         print(f"lff: {error}", file=sys.stderr)
+        sys.stderr.write(getattr(error, "detail", ""))
         sys.exit(exit_code(error))
 
 

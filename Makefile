@@ -7,7 +7,7 @@ WORKERS ?= 3
 SETUP := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-system check format docs bench figures claims clean
+.PHONY: help demo test test-system check format docs bench figures studies renders claims clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -49,19 +49,21 @@ bench: $(VENV)/.dev  ## measure the speed of the layer and of training against p
 	$(BIN)/python benchmarks/plugin_cost.py
 	$(BIN)/python benchmarks/side_by_side.py
 
-FIGURES := fig1 fig2 fig6-first fig8-first fig11 fig11-sac fig13-first fig16 fig16b fig3bc fig4-left new-dynamics cheetah-first
-figures: $(VENV)/.dev  ## run what is missing of the studies: tables to results/, figures to docs/images/
-	$(BIN)/lff experiment run $(FIGURES)
-	$(BIN)/lff experiment plot $(FIGURES)
-	$(BIN)/lff experiment run drop-in
-	$(BIN)/lff experiment plot drop-in --as-paper
-	cp runs/figures/cheetah-first.png runs/figures/cheetah.png
-	cp runs/figures/drop-in.png runs/figures/drop_in.png
-	$(BIN)/python examples/fast_render.py --out runs/figures
-	$(BIN)/python examples/contact_sheet.py --out runs/figures
-	mkdir -p docs/images
-	cp runs/figures/*.png docs/images/
-	$(MAKE) claims
+figures: $(VENV)/.figures  ## draw the figures of docs/images from the tables in results/; no simulator
+	$(BIN)/lff experiment plot --all --out docs/images
+	mv docs/images/cheetah-first.png docs/images/cheetah.png
+	for loop in sac ppo laptop; do $(BIN)/python benchmarks/commits.py $$loop --write results/speed; done
+
+STUDIES := fig1 fig2 fig6-first fig8-first fig11 fig11-sac fig13-first fig16 fig16b fig3bc fig4-left new-dynamics cheetah-first drop-in
+studies: $(VENV)/.dev  ## run what is missing of the studies: tables to results/, figures, claims; hours
+	$(BIN)/lff experiment run $(STUDIES)
+	$(MAKE) figures claims
+
+renders: $(VENV)/.dev  ## the images of docs/images that need a simulator and OpenGL
+	$(BIN)/python examples/fast_render.py --out docs/images
+	$(BIN)/python examples/contact_sheet.py --out docs/images
+	$(BIN)/python examples/race.py --out runs/race
+	cp runs/race/race.gif docs/images/
 
 claims: $(VENV)/.dev  ## judge all claims by the committed tables again: docs/claims.md, docs/power.md
 	$(BIN)/lff experiment verdict --all --markdown > docs/.claims.md
@@ -78,11 +80,15 @@ $(VENV)/.python:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
+$(VENV)/.figures: $(VENV)/.python $(SETUP)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[figures]'
+	@touch $@
+
 $(VENV)/.demo: $(VENV)/.python $(SETUP)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dmc,figures]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dmc]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.python $(SETUP)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps tianshou
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo $(VENV)/.figures

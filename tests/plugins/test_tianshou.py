@@ -187,8 +187,6 @@ def test_bad_choices_are_told_in_one_line():
         FourierCriticFactory(8)
     with pytest.raises(BadInputError, match="did you mean sigma"):
         FourierCriticFactory({"fourier_dim": 8, "sigm": 0.1})
-    assert FourierCriticFactory({"fourier_dim": 8}).fourier == lff.Fourier(
-        fourier_dim=8, sigma=0.01
-    )
+    assert FourierCriticFactory({"fourier_dim": 8}).fourier == Fourier(fourier_dim=8, sigma=0.01)
     with pytest.raises(BadInputError, match="hidden_sizes must be at least one item"):
         FourierNet(state_shape=3, hidden_sizes=(), fourier=FOURIER)

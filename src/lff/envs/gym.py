@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from lff.core.checks import nearest
 from lff.core.config import within
-from lff.core.errors import BadInputError, BadTypeError, EnvCrashError, RunError, missing_extra
+from lff.core.errors import BadInputError, BadTypeError, EnvCrashError, RunError, require_extra
+from lff.core.imports import check_module, module_of
 from lff.envs import base, rendering, states
 from lff.envs.base import OLD_ATTRIBUTE, Obs, State, blame, check_keys, check_seed, check_spaces
 
@@ -43,11 +44,15 @@ def make(task: str, *, seed: int, action_repeat: int = 1, render: bool = False) 
 
 def load(task: str, family: str, *, render: bool) -> gymnasium.Env[Any, Any]:
     """Return what Gymnasium makes of an id, ``module:Id`` for one that a module registers."""
+    if module_of(f"{family}/{task}") is not None:
+        check_module("task", task)
     # left out if not asked for: an environment may not take it, or choose by itself
     options: dict[str, Any] = {"render_mode": "rgb_array"} if render else {}
     try:
-        if render and _is_mujoco(task):
-            rendering.choose_backend()
+        if _is_mujoco(task):
+            require_extra("gym", "mujoco", "imageio", purpose=f"{family}/{task}")
+            if render:
+                rendering.choose_backend()
         with known_notice_left_out() if _is_mujoco(task) else nullcontext():
             return gymnasium.make(task, **options, disable_env_checker=True)
     except gymnasium.error.UnregisteredEnv as error:
@@ -55,11 +60,13 @@ def load(task: str, family: str, *, render: bool) -> gymnasium.Env[Any, Any]:
         names = [f"{module}:{name}" if module else name for name in gymnasium.registry]
         raise base.unknown_task(family, task, names, of="Gymnasium") from error
     except (gymnasium.error.DependencyNotInstalled, ModuleNotFoundError) as error:
-        if _is_mujoco(task) or "mujoco" in str(error).lower():
-            raise missing_extra("mujoco", "gym", "these tasks") from error
         remedy = " ".join(str(error).split())
-        raise BadInputError("task", f"{family}/{task}", "installed", remedy) from error
-    except (gymnasium.error.Error, BadInputError):
+        wanted = "a task whose packages are installed"
+        raise BadInputError("task", f"{family}/{task}", wanted, remedy) from error
+    except gymnasium.error.Error as error:  # an id of another form
+        remedy = " ".join(str(error).split()) or "write gym/HalfCheetah-v5"
+        raise BadInputError("task", f"{family}/{task}", "an id of Gymnasium's", remedy) from error
+    except BadInputError:
         raise
     except Exception as error:
         raise EnvCrashError(f"{family}/{task}", "its constructor", error) from error
@@ -86,6 +93,7 @@ def make_own(task: str, *, seed: int, action_repeat: int = 1, render: bool = Fal
 
 
 def _function(task: str) -> Callable[..., Any]:
+    check_module("task", task)
     path, _, name = task.partition(":")
     try:
         module = importlib.import_module(path)
@@ -93,7 +101,7 @@ def _function(task: str) -> Callable[..., Any]:
         if error.name is None or not f"{path}.".startswith(f"{error.name}."):
             # a module that the function's module needs: its own error says more
             raise EnvCrashError(task, "the import of its module", error) from error
-        remedy = "start in its directory or install it"
+        remedy = "install it, put it on PYTHONPATH, or add --path and its folder"
         raise BadInputError("task", task, "package.module:function", remedy) from error
     except Exception as error:
         raise EnvCrashError(task, "the import of its module", error) from error

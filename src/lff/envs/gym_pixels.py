@@ -14,7 +14,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from lff.core.errors import BadInputError, missing_extra
+from lff.core.errors import BadInputError, require_extra
 from lff.envs import gym, rendering
 from lff.envs.base import Obs, check_seed, check_spaces, is_image
 from lff.envs.views import PixelView
@@ -32,8 +32,7 @@ def make(
 ) -> "PixelAdapter":
     """Return the environment that Gymnasium registers under the id ``task``."""
     seed, name = check_seed(seed), f"{FAMILY}/{task}"
-    if importlib.util.find_spec("PIL") is None:
-        raise missing_extra("pillow", "dmc", "images")
+    require_extra("dmc", "PIL", purpose=name)
     if importlib.util.find_spec("mujoco") is not None:
         with suppress(BadInputError):  # it may draw by something else
             rendering.choose_backend()

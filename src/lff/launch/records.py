@@ -15,11 +15,12 @@ import subprocess
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
-from lff.core.errors import CorruptError
+from lff.core.errors import CorruptError, printable
 from lff.launch.job import JobRow
-from lff.store import csv_bytes
+from lff.store import csv_bytes, read_json
+from lff.store.atomic import LARGEST, loads, read_bytes, read_lines, refuse_link, reported
 
 JOB = "job.json"
 """The job itself."""
@@ -41,6 +42,17 @@ class Record(NamedTuple):
     rows: list[JobRow]
 
 
+def open_log(folder: Path) -> TextIO:
+    """Open a job's log to append to it, making its folder; neither may be a link."""
+    refuse_link(folder)
+    log = folder / LOG
+    with reported("open", log):
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.path.lexists(log) and not (log.is_file() and not log.is_symlink()):
+            raise CorruptError(f"{log} is not a regular file; move it away")
+        return log.open("a", buffering=1)
+
+
 def table_bytes(rows: Iterable[JobRow]) -> bytes:
     """Return a job's rows as CSV, exact to the last bit."""
     cells = ([row.seed, row.step, row.metric, repr(float(row.value))] for row in rows)
@@ -49,21 +61,22 @@ def table_bytes(rows: Iterable[JobRow]) -> bytes:
 
 def read_job_table(folder: Path) -> list[JobRow]:
     """Read the rows of a job from its folder."""
-    return _read_rows((folder / TABLE).read_text().splitlines())
+    return _read_rows(folder / TABLE, read_lines(folder / TABLE))
 
 
 def pack_record(folder: Path) -> bytes:
     """Return the record of a finished job."""
-    header = {"job": json.loads((folder / JOB).read_text())}
-    header |= json.loads((folder / OUTCOME).read_text())
+    header = {"job": read_json(folder / JOB), **read_json(folder / OUTCOME)}
     line = json.dumps(header, sort_keys=True, ensure_ascii=False)
-    return gzip.compress(line.encode() + b"\n" + (folder / TABLE).read_bytes(), 9, mtime=0)
+    return gzip.compress(
+        line.encode() + b"\n" + read_bytes(folder / TABLE, limit=LARGEST), 9, mtime=0
+    )
 
 
 def read_record(path: Path) -> Record:
     """Read a record from its file."""
     header, lines = _unpack(path)
-    return Record(header, _read_rows(lines))
+    return Record(header, _read_rows(path, lines))
 
 
 def read_header(path: Path) -> dict[str, Any]:
@@ -84,17 +97,25 @@ def origin() -> dict[str, Any]:
 
 
 def _unpack(path: Path) -> tuple[dict[str, Any], list[str]]:
+    stream = zlib.decompressobj(wbits=31)  # of gzip
     try:
-        header, *lines = gzip.decompress(path.read_bytes()).decode().splitlines()
-        return json.loads(header), lines
-    except (OSError, EOFError, zlib.error, ValueError) as error:
+        text = stream.decompress(read_bytes(path, limit=LARGEST), LARGEST)
+        if not stream.eof:
+            raise ValueError(f"cut, or more than {LARGEST} bytes")
+        header, *lines = map(printable, text.decode().splitlines())
+        return loads(header.encode(), path), lines
+    except (EOFError, zlib.error, ValueError) as error:
         raise CorruptError(f"{path} is not a record of a job ({error}); restore it") from None
 
 
-def _read_rows(lines: Iterable[str]) -> list[JobRow]:
+def _read_rows(path: Path, lines: Iterable[str]) -> list[JobRow]:
     reader = csv.reader(lines)
-    next(reader)
-    return [JobRow(int(seed), int(step), name, float(v)) for seed, step, name, v in reader]
+    try:
+        next(reader)
+        return [JobRow(int(seed), int(step), name, float(v)) for seed, step, name, v in reader]
+    except (StopIteration, ValueError, csv.Error) as error:
+        why = str(error)[:80]
+        raise CorruptError(f"{path} is not a table of a job ({why}); restore it") from None
 
 
 def _ask(*command: str) -> str | None:

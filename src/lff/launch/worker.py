@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from lff.core.config import to_dict
-from lff.core.errors import ExitCode, RunError, exit_code
+from lff.core.errors import ExitCode, MissingExtraError, RunError, StorageError, exit_code
 from lff.launch.job import DIVERGED, Job, has_diverged, job_from_dict
-from lff.launch.records import JOB, LOG, OUTCOME, PROGRESS, TABLE, origin, table_bytes
-from lff.store import RunLock, write_bytes, write_json
+from lff.launch.records import JOB, OUTCOME, PROGRESS, TABLE, open_log, origin, table_bytes
+from lff.store import RunLock, read_json, write_bytes, write_json
 from lff.training.run import versions
 
 REPORT_EVERY = 0.5
@@ -38,12 +38,11 @@ def run_job(data: Mapping[str, Any], folder: Path, *, trust: Collection[str] = (
     """
     if (folder / OUTCOME).exists():
         return ExitCode.OK
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOG).open("a", buffering=1) as log:
+    with open_log(folder) as log:
         try:
             with redirect_stdout(log), redirect_stderr(log), RunLock(folder):
                 _run(job_from_dict(data, trust=trust), folder)
-        except RunError as error:
+        except (RunError, MissingExtraError) as error:
             print(error, file=log)
             return exit_code(error)
         except Exception as error:  # noqa: BLE001  whatever it is, the log must have it
@@ -102,13 +101,14 @@ class _Progress:
         self._written = now
         note = {"fraction": fraction, "text": text, "seconds": self.seconds}
         temporary = self._path.with_name(f".{PROGRESS}")
+        temporary.unlink(missing_ok=True)
         temporary.write_text(json.dumps(note))
         temporary.replace(self._path)  # not durable, and need not be
 
     def _before(self) -> float:
         try:
-            return float(json.loads(self._path.read_text())["seconds"])
-        except (OSError, ValueError, LookupError, TypeError):
+            return float(read_json(self._path)["seconds"])
+        except (StorageError, ValueError, LookupError, TypeError):
             return 0.0
 
 

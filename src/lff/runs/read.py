@@ -1,6 +1,7 @@
 """One reader of run directories, without torch: for comparisons, summaries and pages."""
 
 import math
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,10 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from lff.core.errors import printable
+from lff.stats.metrics import Role
 from lff.store import find_run, flat, read_json, read_rows
-from lff.store.atomic import read_bytes
+from lff.store.atomic import LARGEST, read_bytes, shown
 
 RETURN = "eval/return"
+PLAIN = {"identity", "no-front", "matched-conv1x1"}
+"""Types of fronts that an MLP and a CNN have."""
 Curve = list[tuple[int, float]]
 
 
@@ -48,6 +53,18 @@ class Run:
         return value if isinstance(value, int) else 0
 
     @property
+    def role(self) -> Role:
+        """The role of its network in a comparison, by its fronts but the actor's."""
+        names = [name for name in self.config if name.endswith("front.type")]
+        fronts = {str(self.config[name]) for name in names if ".actor." not in name}
+        if any("control" in front or front == "tanh" for front in fronts):
+            return "control"
+        if any("fourier" in front for front in fronts):
+            return "ours"
+        plain = fronts <= PLAIN and not self.config.get("algo.regularizers")
+        return "baseline" if plain else "rival"
+
+    @property
     def steps(self) -> int:
         """Environment steps so far."""
         return max((int(row.get("env_step", 0)) for row in self.rows), default=0)
@@ -64,6 +81,20 @@ class Run:
     def returns(self) -> Curve:
         """Steps and mean returns of the evaluations; minus infinity where not finite."""
         return self.curve(RETURN, bad=-math.inf)
+
+    @property
+    def last_episodes(self) -> list[float]:
+        """Returns of the last evaluation, episode by episode; empty if they are not stored."""
+        match self.evaluations[-1:]:
+            case ({"returns": [*values]},):
+                return [as_number(value, bad=-math.inf) for value in values]
+        return []
+
+    @property
+    def episodes(self) -> int:
+        """Episodes of training that had ended at the last row that counts them."""
+        counts = [row["episode"] for row in self.rows if isinstance(row.get("episode"), int)]
+        return max(counts, default=0)
 
     @property
     def q_max(self) -> float | None:
@@ -105,15 +136,15 @@ def read_run(path: Path | str, *, name: str | None = None) -> Run:
     run = find_run(path)
     evaluations = sorted(run.evaluations.glob("[0-9]*.json"))
     return Run(
-        name=name or run.path.resolve().name,
+        name=printable(name or run.path.resolve().name),
         config=flat(run.config),
-        info=run.info if run.info_file.exists() else {},
+        info=run.info if os.path.lexists(run.info_file) else {},
         rows=_rows(run.metrics_file),
         timing=_rows(run.timing_file),
         evaluations=tuple(map(read_json, evaluations)),
         reference=run.reference,
         finished=run.status == "finished",
-        sheet=read_bytes(run.sheet_file) if run.sheet_file.exists() else None,
+        sheet=read_bytes(run.sheet_file, limit=LARGEST) if run.sheet_file.exists() else None,
     )
 
 
@@ -164,8 +195,9 @@ def as_number(value: Any, *, bad: float = math.inf) -> float:
 
 
 def _rows(path: Path) -> tuple[dict[str, Any], ...]:
-    return tuple(read_rows(path)) if path.exists() else ()
+    return tuple(map(shown, read_rows(path))) if os.path.lexists(path) else ()
 
 
 def _last(rows: Sequence[dict[str, Any]], name: str) -> float | None:
-    return next((row[name] for row in reversed(rows) if row.get(name) is not None), None)
+    values = (row.get(name) for row in reversed(rows))
+    return next((float(value) for value in values if isinstance(value, int | float)), None)

@@ -15,21 +15,22 @@ there is no signal.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 from scipy.stats import mannwhitneyu
 
+from lff.core.config import LATER
 from lff.core.errors import BadInputError
 from lff.stats.claim import Kind, Tasks, is_silent
 from lff.stats.counted import Computed as Computed
 from lff.stats.counted import MoreOften as MoreOften
 from lff.stats.curves import Curves, power_of, rank_correlation
 from lff.stats.intervals import Interval, Scale, contrast, paired_t_interval, shift_interval
-from lff.stats.metrics import Metric, span_of
+from lff.stats.metrics import RANDOM, Metric, span_of
 from lff.stats.tables import Row
-from lff.stats.verdicts import FEWEST_SEEDS, Test, Verdict, conjunction
+from lff.stats.verdicts import FEWEST_SEEDS, Bounds, Test, Verdict, conjunction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,13 +56,15 @@ class Estimated(Kind):
         shown = found.interval()
         asked = [f"> {self._shown(low)}"] * (low > -math.inf and (low, high) != (0.0, math.inf))
         asked += [f"< {self._shown(high)}"] * (high < math.inf)
+        bounds = Bounds(low, high)
         if self.scale != "difference":
             value, least, most = (math.exp(v) for v in (shown.estimate, shown.low, shown.high))
             shown = Interval(value, least, most, shown.n)
+            bounds = Bounds(math.exp(low), math.exp(high), is_ratio=True)
         words = f", asked for {' and '.join(asked)}" if asked else ""
         p = min(1.0, 2 * min(supports, contradicts))
         because = f"{self._of(tasks)}: {shown}{words}, p = {p:.2g}"
-        return Test(supports, contradicts, because, shown)
+        return Test(supports, contradicts, because, shown, bounds=bounds)
 
     def spread(self, rows: Sequence[Row]) -> tuple[float, float, int, int] | None:
         """Return what power follows from; None if the table lacks runs.
@@ -104,9 +107,10 @@ class Better(Estimated):
 
     ``over``: then the gain of ``arm`` over ``than`` is larger than that of another pair of arms,
     whose curves may end elsewhere.  ``sign``: 1 if more is better, -1 if less is; None: as the
-    metric says.  ``by``: then the gain is at least so much, a factor where means are divided.  The
-    steps of "first above" are compared by ranks, since a run that does not get
-    there has no number.
+    metric says.  ``by``: then the gain is at least so much, a factor where means are divided.
+    ``share``: then ``arm`` has at least this share of what ``than`` gains over the random policy.
+    The steps of "first above" are compared by ranks, since a run that does not get there has no
+    number.
     """
 
     arm: str
@@ -115,6 +119,7 @@ class Better(Estimated):
     over: tuple[str, str] | None = None
     by: float | None = None
     sign: Literal[1, -1] | None = None
+    share: float | None = field(default=None, metadata=LATER)
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -135,6 +140,8 @@ class Better(Estimated):
         pair = self.arm
         if isinstance(self.than, str):
             pair = f" {word} ".join([self.arm, self.than][:: self._sign])
+        if self.share:
+            pair = f"{self.arm} minus {self.share:g} of {self.than}, both above the random policy"
         if self.over:
             pair = f"gain of {pair}, {word} that of {f' {word} '.join(self.over)}"
         unit = "share of span, " if self._unit(tasks[0], tasks) != 1 else ""
@@ -147,8 +154,11 @@ class Better(Estimated):
         direction = self._sign if isinstance(self.than, str) else 1
         for task in tasks:
             weight = direction / self._unit(task, tasks)
-            for sign, arm in zip((1, -1, -1, 1), self.arms, strict=False):
+            share = self.share or 1.0
+            for sign, arm in zip((1, -share, -1, 1), self.arms, strict=False):
                 yield sign * weight, self._values(curves, arm, task)
+            if self.share:
+                yield (share - 1.0) * weight, curves.reference(RANDOM, task)
 
     def _bounds(self, tasks: Tasks) -> tuple[float, float]:
         if isinstance(self.than, str):
@@ -172,10 +182,10 @@ class Better(Estimated):
             [curves.statistic(arm, tasks[0], s, self.statistic) for s in sorted(shared)]
             for arm in self.arms
         ]
-        notes: tuple[str, ...] = ()
-        if len(shared) > 1 and np.isfinite(pairs).all():
-            notes = (f"paired difference {paired_t_interval(*pairs[:: self._sign])}",)
-        return Test(test.supports, test.contradicts, test.because, test.interval, notes)
+        if len(shared) < 2 or not np.isfinite(pairs).all():
+            return test
+        notes = (f"paired difference {paired_t_interval(*pairs[:: self._sign])}",)
+        return replace(test, notes=notes)
 
     def _ranks(self, curves: Curves, tasks: Tasks) -> Test:
         if len(tasks) > 1:

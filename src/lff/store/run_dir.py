@@ -47,6 +47,8 @@ class RunLock:
         self._lock = FileLock(self.folder / LOCK, timeout=0, fallback_to_soft=False)
 
     def __enter__(self) -> Self:
+        if (self.folder / LOCK).exists() and not (self.folder / LOCK).is_file():
+            raise CorruptError(f"{self.folder / LOCK} is not a regular file; move it away")
         with atomic.reported("lock", self.folder):
             try:
                 self._lock.acquire()
@@ -127,7 +129,7 @@ class RunDir:
     @property
     def status(self) -> Status:
         """``empty``: no run yet; ``finished``: the final checkpoint is the newest; else started."""
-        if not self.config_file.exists():
+        if not os.path.lexists(self.config_file):
             return "empty"
         self._check_layout()
         return "started" if checkpoints.final_step(self.path) is None else "finished"
@@ -168,7 +170,8 @@ class RunDir:
             StorageError: the disk refused.
         """
         text = _text(config)
-        self._refuse_strangers()  # before anything is written
+        self.refuse_links()  # before anything is written
+        self._refuse_strangers()
         with atomic.reported("create", self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with RunLock(self.path), contextlib.ExitStack() as stack:
@@ -192,7 +195,9 @@ class RunDir:
         found = checkpoints.load_latest(self.path, check=self._check_replay)
         positions = found.meta.get(STORE, {}) if found else {}
         for name in ("metrics", "timing"):
-            position = positions.get(name) if found else _START
+            position = _START
+            if found:
+                position = positions.get(name) if isinstance(positions, Mapping) else None
             if not isinstance(position, Mapping):
                 where = found and found.path
                 raise CorruptError(f"{where} lacks {name}'s position; it is not ours")
@@ -261,9 +266,14 @@ class RunDir:
     def _in_use(self) -> list[SegmentRef]:
         return [*find_refs([*checkpoints.kept_metas(self.path)])]
 
+    def refuse_links(self) -> None:
+        """Raise if a folder in here is a link: its files would be those of another place."""
+        for folder in (self.checkpoints, self.replay, self.evaluations):
+            atomic.refuse_link(folder)
+
     def _check_layout(self) -> None:
         """Refuse a run of another layout, before anything of it is read or written."""
-        if self.info_file.exists():
+        if os.path.lexists(self.info_file):
             check_layout(self.path, self.info.get("layout", 1))
 
     def _refuse_strangers(self) -> None:
@@ -285,13 +295,15 @@ class RunDir:
         stored = atomic.read_bytes(self.config_file)
         if stored == text:
             return
-        with contextlib.suppress(ValueError, TypeError):  # else compared as it stands
+        # else compared as it stands
+        with contextlib.suppress(BadInputError, CorruptError), atomic.understood(self.path):
             stored = _text(configs.from_json(type(config), stored.decode()))  # with newer fields
         there, here = (atomic.flat(atomic.loads(data, self.config_file)) for data in (stored, text))
         names = sorted(n for n in {*there, *here} if there.get(n) != here.get(n))
         other = [n for n in names if n not in may_differ]
         if other:
-            list_ = ", ".join(f"{n} ({there.get(n)} there, {here.get(n)} here)" for n in other[:5])
+            pairs = [(n, str(there.get(n))[:40], str(here.get(n))[:40]) for n in other[:5]]
+            list_ = ", ".join(f"{n[:40]} ({then} there, {now} here)" for n, then, now in pairs)
             more = f" and {len(other) - 5} more" if len(other) > 5 else ""
             constraint = f"of a run of the same config: it differs in {list_}{more}"
             raise BadInputError("dir", str(self.path), constraint, "use another --dir")
@@ -308,7 +320,9 @@ class RunDir:
         stored: dict[str, Any] = {"layout": LAYOUT, **_without_secrets(info)}
         if self.config_file.exists() and self.info_file.exists():
             first = self.info
-            stored = {**first, "restarts": [*first.get("restarts", []), _without_secrets(info)]}
+            before = first.get("restarts")
+            restarts = before if isinstance(before, list) else []
+            stored = {**first, "restarts": [*restarts, _without_secrets(info)]}
         atomic.write_json(self.info_file, stored)
         if not self.config_file.exists():  # last: a folder with a config is a run
             atomic.write_bytes(self.config_file, text)
@@ -318,6 +332,7 @@ class RunDir:
 def find_run(path: Path | str) -> RunDir:
     """Return the run directory at ``path``; raise if there is none, or one of another layout."""
     run = RunDir(path)
+    run.refuse_links()
     if run.status == "empty":
         raise BadInputError("run", str(path), "a run directory", "start one with lff train")
     return run

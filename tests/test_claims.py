@@ -89,6 +89,15 @@ def test_the_page_on_sigma_states_its_evidence():
         assert verdict.outcome == "supported here"
         assert words.format(numbers_of(verdict).removesuffix(", n=5")) in page
     assert verdicts_of("new-t1")["N-T1c"].outcome == "supported here"
+    assert all(verdict_of(f"host-{host}").outcome == "supported here" for host in HOSTS)
+    assert f"({numbers_of(verdict_of('host-sb3')).removesuffix(', n=5')})" in page
+    (transfer,) = verdicts_of("fig11-sac").values()
+    means = re.findall(r"SAC LFF ([\d.]+); SAC MLP ([\d.]+)", " ".join(transfer.details))
+    cheetah, walker = ([round(float(mean)) for mean in pair] for pair in means)
+    assert "mean return of {} with LFF and {} with the MLP".format(*walker) in page
+    assert "on HalfCheetah-v5 {} and {}".format(*cheetah) in page
+    complete = [find_table(ROOT / "results", name, "laptop") for name in ("fig14", "fig17")]
+    assert ("have no complete table yet" in page) == (complete == [None, None])
     rows = load("cheetah-first", "laptop", results=ROOT / "results").table
     spreads = {
         step: np.mean([r.value for r in rows if (r.metric, r.step) == ("std of B", step)])

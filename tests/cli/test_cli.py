@@ -104,7 +104,7 @@ def test_sigterm_exits_with_75_and_the_same_command_goes_on(tmp_path, cli):
     process.send_signal(signal.SIGTERM)
     _, errors = process.communicate()
     assert process.returncode == 75, errors
-    assert "run the same command to go on" in errors
+    assert "run the same command to continue" in errors
     done = cli(*words)
     assert done.code == 0, done.err
     assert RunDir(tmp_path / "run").status == "finished"

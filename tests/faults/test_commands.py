@@ -31,7 +31,7 @@ def test_a_signal_writes_a_checkpoint_and_exits_with_75(env, number, tmp_path, w
     os.kill(process.pid, number)  # its echo: a terminal signals the whole group
     code, errors = commands.end(process, tmp_path)
     assert code == 75, errors
-    assert errors.count("run the same command to go on") == 1
+    assert errors.count("run the same command to continue") == 1
     stopped = load_latest(tmp_path / "run").step
     assert f"stopped at step {stopped} of 300" in errors
     if env == "swing":  # it could not stop before the start of an episode

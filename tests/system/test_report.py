@@ -130,10 +130,10 @@ def test_verdicts_are_a_forest_plot_below_the_figure(name, width, pages, browser
     assert bars[0]["left"] > bars[0]["bound"]  # supported: right of it
     assert bars[1]["right"] < bars[1]["bound"]  # contradicted: left of it
     assert bars[2]["left"] < bars[2]["bound"] < bars[2]["right"]
-    folded = "document.querySelector('.verdict .because').getBoundingClientRect().height"
-    assert browser.evaluate(folded) == 0
+    shown = "document.querySelector('.verdict .because').checkVisibility()"
+    assert browser.evaluate(shown) is False
     browser.evaluate("document.querySelector('.verdict summary').click()")
-    assert browser.evaluate(folded) > 10
+    assert browser.evaluate(shown) is True
     if name == "experiment":
         tops = "[...document.querySelectorAll('picture,.forest')].map(e => e.className || 'figure')"
         assert browser.evaluate(tops)[:5] == ["figure"] * 4 + ["forest"]

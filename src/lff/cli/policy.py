@@ -92,7 +92,7 @@ def export_command(
     """
     kind = FORMATS.get(out.suffix)
     if kind is None:
-        raise BadInputError("out", str(out), "a .onnx or .pt2 file", "use policy.onnx, say")
+        raise BadInputError("out", str(out), "a .onnx or .pt2 file", "use for example policy.onnx")
     check_out(out, force=force)
     policy = load(run, trust=trust)
     data = export(policy, kind, native=native)

@@ -14,7 +14,7 @@ _CONTROL = re.compile(
 
 
 class ExitCode(enum.IntEnum):
-    """What ``$?`` is after a command; 70, 74 and 75 as in BSD's sysexits.h."""
+    """Exit codes of commands; 70, 74 and 75 as in BSD's sysexits.h."""
 
     OK = 0
     """It did what was asked."""
@@ -133,7 +133,7 @@ class StorageError(RunError):
 
 
 class CorruptError(StorageError):
-    """What is stored is not what was written, or was never ours.  Exit code 74."""
+    """A stored file is damaged, or was not written by this package.  Exit code 74."""
 
 
 class InterruptedRunError(RunError):

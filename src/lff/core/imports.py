@@ -26,6 +26,8 @@ def module_of(task: str) -> str | None:
 
     >>> module_of("own.envs:make"), module_of("gym/own:Swing-v0"), module_of("dmc/cheetah-run")
     ('own.envs', 'own', None)
+    >>> module_of("gym-pixels/own:Swing-v0")
+    'own'
     """
     family, _, name = task.partition("/")
     if ":" in family:

@@ -26,7 +26,7 @@ from lff.report.html import Drawn, check_replaceable, draw, number, render, show
 from lff.report.style import GREY, variant_colors
 from lff.stats import RETURN, Curves, Field, Metric, Published, Row, Statistic, t_interval
 from lff.stats.claim import Kind, Whose
-from lff.stats.verdicts import TESTED, Verdict, benjamini_hochberg
+from lff.stats.verdicts import TESTED, Outcome, Verdict, benjamini_hochberg
 from lff.store import flat
 
 DIAGNOSTICS = ("lff/", "net/", "train/q_", "eval/q_", "train/target_q")
@@ -257,7 +257,8 @@ def index_page(entries: Sequence[Entry]) -> str:
             c.whose == whose for entry in waiting for c in entry.experiment.claims
         )
         found = [(entry, judged) for entry, judged in own if judged]
-        groups[title] = {"entries": found, "outcomes": +outcomes}
+        ordered = {one: outcomes[one] for one in get_args(Outcome) if outcomes[one]}
+        groups[title] = {"entries": found, "outcomes": ordered}
     return render(
         INDEX,
         title="lff: experiments and verdicts",

@@ -65,7 +65,7 @@ class Player:
 def require_writer(path: Path) -> None:
     """Raise, before anything is played, unless a file of this name can be written."""
     if path.suffix not in (".mp4", ".gif"):
-        raise BadInputError("video", str(path), "a .mp4 or .gif file", "use play.mp4, say")
+        raise BadInputError("video", str(path), "a .mp4 or .gif file", "use for example play.mp4")
     if path.suffix == ".mp4":
         require_extra("video", "av", purpose="an .mp4 video")
 

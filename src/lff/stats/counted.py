@@ -1,4 +1,4 @@
-"""Claims about what is true of single runs: in all of them, in most, or in more than elsewhere."""
+"""Claims about single runs: true in all of them, in most, or in more than of another arm."""
 
 import math
 from collections.abc import Sequence

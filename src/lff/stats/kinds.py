@@ -202,7 +202,7 @@ class Better(Estimated):
 
 @dataclass(frozen=True)
 class Equivalent(Better):
-    """``arm`` is as good as ``than``: they differ by less than a margin that is fixed beforehand.
+    """``arm`` is as good as ``than``: they differ by less than a margin fixed beforehand.
 
     A ratio of means lies between 1/margin and margin.  A difference, for returns that may be
     negative, lies within ± margin as a share of the task's span (of one where it has none).
@@ -359,7 +359,7 @@ class OfOneRun(Estimated):
 
 @dataclass(frozen=True)
 class Exponent(OfOneRun):
-    """Against the steps the metric follows a power whose exponent lies within the bounds.
+    """The metric is a power of the steps whose exponent lies within the bounds.
 
     One least-squares slope of log value on log step per run.  Steps below ``first`` and above
     ``last`` are left out of the fit.
@@ -372,7 +372,7 @@ class Exponent(OfOneRun):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.first < 1:
-            raise BadInputError("first", self.first, "1 or more", "0 lacks a logarithm")
+            raise BadInputError("first", self.first, "1 or more", "0 has no logarithm")
 
     def _of(self, tasks: Tasks) -> str:
         return f"exponent of {self.metric.title}, {self.arm}"

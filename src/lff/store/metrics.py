@@ -91,7 +91,9 @@ class MetricsFile:
         """Go back to a checkpoint's position: later rows will be written again."""
         size, rows = position.get("bytes"), position.get("rows")
         if type(size) is not int or type(rows) is not int or size < 0:
-            raise CorruptError(f"no position in {self.path}: {str(position)[:80]}; it is not ours")
+            raise CorruptError(
+                f"no position in {self.path}: {str(position)[:80]}; it was not written by lff"
+            )
         with reported("truncate", self.path):
             if self._whole_rows(size) != (size, rows):
                 lost = f"{self.path} has not {rows} rows in its first {size} bytes"

@@ -200,7 +200,7 @@ class RunDir:
                 position = positions.get(name) if isinstance(positions, Mapping) else None
             if not isinstance(position, Mapping):
                 where = found and found.path
-                raise CorruptError(f"{where} lacks {name}'s position; it is not ours")
+                raise CorruptError(f"{where} lacks {name}'s position; it was not written by lff")
             getattr(self, name).truncate(position)
         if found and not found.passed_over:  # a damaged one stays until it is written again
             checkpoints.prune(self.path, found.step)

@@ -55,7 +55,11 @@ def test_it_trains_resumes_byte_for_byte_after_a_kill_evaluates_and_plays(tmp_pa
     assert commands.results(killed) == commands.results(whole)
     policy = load(whole / "run")
     assert policy.act(np.zeros((9, 36, 36), np.uint8)).shape == (2,)
-    code, errors = commands.lff(whole, ["play", "run", "--episodes", "1", "--video", "run.gif"])
+    words = ["play", "run", "--episodes", "1", "--video", "run.gif"]
+    code, errors = commands.lff(whole, words)
+    assert code == 2
+    assert "add --trust tests.envs.images" in errors
+    code, errors = commands.lff(whole, [*words, "--trust", "tests.envs.images"])
     assert code == 0, errors
     with Image.open(whole / "run.gif") as film:
         assert (film.size, film.n_frames) == ((48, 40), 7)

@@ -7,7 +7,7 @@ WORKERS ?= 3
 SETUP := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-system check format docs bench figures studies renders claims clean
+.PHONY: help demo test test-system test-oldest test-newest check format docs bench figures studies renders claims clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -21,6 +21,22 @@ test: $(VENV)/.dev  ## run all tests that need Python packages only
 
 test-system: $(VENV)/.dev  ## run the tests that need a compiler, a browser or OpenGL
 	$(BIN)/python -m pytest -m system tests
+
+# what must hold with every version that pyproject.toml allows: networks, training, compiling, resuming
+RANGE := tests/nn tests/algos tests/store tests/training tests/native/test_loop.py tests/system/test_compiled.py \
+  tests/cli/test_from_python.py tests/faults/test_resume.py::test_a_compiled_run_resumes_byte_for_byte_too
+TOOLS := pytest pytest-xdist hypothesis beartype sybil
+
+test-oldest:  ## run part of the tests with the oldest versions that pyproject.toml allows
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(PYTHON) .ci/lower_bounds.py dmc gym > $(VENV)-oldest/constraints.txt
+	$(VENV)-oldest/bin/python -m pip install -q -c $(VENV)-oldest/constraints.txt -e '.[dmc,gym]' $(TOOLS)
+	$(VENV)-oldest/bin/python -m pytest $(RANGE)
+
+test-newest:  ## run part of the tests with the newest versions that pyproject.toml allows
+	$(PYTHON) -m venv $(VENV)-newest
+	$(VENV)-newest/bin/python -m pip install -q --upgrade -e '.[dmc,gym]' $(TOOLS)
+	$(VENV)-newest/bin/python -m pytest $(RANGE)
 
 check: $(VENV)/.dev  ## all gates: format, lint, types, import contracts, docs
 	$(BIN)/ruff format --check .
@@ -72,7 +88,7 @@ claims: $(VENV)/.dev  ## judge all claims by the committed tables again: docs/cl
 	mv docs/.power.md docs/power.md
 
 clean:  ## remove everything that can be made again
-	rm -rf $(VENV) docs/_build runs .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-newest docs/_build runs .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -109,7 +109,7 @@ def torment(arguments, root: Path) -> dict[str, int]:
             launcher.wait()
             left[victim], hit[victim] = left[victim] - 1, hit[victim] + 1
             launcher = subprocess.Popen(command)
-        if victim:
+        if len(kinds) > sum(left.values()):
             print(f"killed a {victim}, {sum(left.values())} to go", file=sys.stderr)
     if launcher.wait():
         sys.exit(f"the sweep ended with {launcher.returncode}")

@@ -29,7 +29,7 @@ class ExitCode(enum.IntEnum):
     IO = 74
     """Disk full, read-only, missing, forbidden, or what is stored is damaged."""
     INTERRUPTED = 75
-    """Stopped by a signal after a checkpoint: start the same command again to go on."""
+    """Stopped by a signal after a checkpoint: run the same command to continue."""
 
 
 def exit_code(error: BaseException) -> ExitCode:

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -28,6 +28,9 @@ from lff.store import load as load_checkpoint
 from lff.store.atomic import understood
 from lff.training import RunConfig
 from lff.training.loop import to_tensors
+
+if TYPE_CHECKING:
+    from lff.runs.play import Played
 
 AGENT = "agent/"
 """How the names of the agent's tensors begin in a checkpoint."""
@@ -121,6 +124,18 @@ class Policy:
         x = self._tensor("obs", obs, self.agent.spaces.obs)
         values: Array = self.agent.value(x, self.agent.act(x)).numpy().copy()
         return values
+
+    def evaluate(self, *, episodes: int = 10, seed: int = 0, sample: bool = False) -> "Played":
+        """Play episodes of the run's task, those of ``lff play``, and return their returns.
+
+        Args:
+            episodes: how many.
+            seed: of the episodes' starts (and of the actions with ``sample``).
+            sample: draw the actions from the policy, instead of its mean action.
+        """
+        from lff.runs.play import play
+
+        return play(self, episodes=episodes, seed=seed, sample=sample)
 
     def __repr__(self) -> str:
         return f"Policy({str(self.run.path)!r}, env={self.config.env!r}, step={self.step})"

@@ -185,7 +185,8 @@ def test_waves_of_the_observation_alone_are_found():
 def test_bad_choices_are_told_in_one_line():
     with pytest.raises(BadInputError, match=r"fourier must be a dict or lff\.nn\.Fourier"):
         FourierCriticFactory(8)
-    with pytest.raises(BadInputError, match="add sigma"):
-        FourierCriticFactory({"fourier_dim": 8})
+    with pytest.raises(BadInputError, match="did you mean sigma"):
+        FourierCriticFactory({"fourier_dim": 8, "sigm": 0.1})
+    assert FourierCriticFactory({"fourier_dim": 8}).fourier == Fourier(fourier_dim=8, sigma=0.01)
     with pytest.raises(BadInputError, match="hidden_sizes must be at least one item"):
         FourierNet(state_shape=3, hidden_sizes=(), fourier=FOURIER)

@@ -29,18 +29,20 @@ def boundary() -> Iterator[None]:
     except KeyboardInterrupt:
         _stop("interrupted; run the same command again", ExitCode.INTERRUPTED)
     except (BadInputError, RunError) as error:
-        _stop(str(error), exit_code(error))
+        _stop(str(error), exit_code(error), detail=getattr(error, "detail", ""))
     except Exception as error:  # noqa: BLE001 - whatever it is, a stored file may have caused it
         what = " ".join(str(error).split())[:200]
         remedy = f"{TRACEBACK}=1 shows where it came from"
         _stop(f"{type(error).__name__}: {what or 'no message'}; {remedy}", exit_code(error))
 
 
-def _stop(line: str, code: ExitCode) -> None:
+def _stop(line: str, code: ExitCode, *, detail: str = "") -> None:
     with suppress(OSError):
         if os.environ.get(TRACEBACK):
             traceback.print_exc()
         print(f"lff: {printable(line)}", file=sys.stderr)
+        for below in detail.splitlines():  # the traceback of a user's environment
+            print(printable(below), file=sys.stderr)
     sys.exit(code)
 
 

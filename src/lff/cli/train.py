@@ -90,7 +90,7 @@ class TrainFlags:
     """
 
     env: str
-    """dmc/<domain>-<task>, dmc-pixels/<domain>-<task>, gym/<id>, probe/<name> or
+    """dmc/<domain>-<task>, dmc-pixels/<domain>-<task>, gym/<id>, gym-pixels/<id>, probe/<name> or
     package.module:make_env."""
     dir: Path
     """the run directory."""

@@ -3,7 +3,9 @@
 import enum
 import importlib.util
 import re
+import traceback
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 _CONTROL = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -96,6 +98,20 @@ class RunError(RuntimeError):
     """Something that stops a run, though its input was right."""
 
     exit_code = ExitCode.FAILED
+    detail = ""
+    """Lines to print below the message: the traceback of somebody else's code."""
+
+
+class EnvCrashError(RunError):
+    """An exception inside an environment that is not ours; it has its traceback.  Exit code 1."""
+
+    def __init__(self, name: str, doing: str, error: Exception) -> None:
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        super().__init__(f"{name} failed in {doing}: {said}")
+        inner, ours = error.__traceback__, str(Path(__file__).parents[1])
+        while inner is not None and inner.tb_frame.f_code.co_filename.startswith(ours):
+            inner = inner.tb_next  # its own traceback, without our frames
+        self.detail = "".join(traceback.TracebackException(type(error), error, inner).format())
 
 
 class BusyError(RunError):

@@ -26,11 +26,13 @@ def module_of(task: str) -> str | None:
 
     >>> module_of("own.envs:make"), module_of("gym/own:Swing-v0"), module_of("dmc/cheetah-run")
     ('own.envs', 'own', None)
+    >>> module_of("gym-pixels/own:Swing-v0")
+    'own'
     """
     family, _, name = task.partition("/")
     if ":" in family:
         return task.partition(":")[0]
-    return name.partition(":")[0] if family == "gym" and ":" in name else None
+    return name.partition(":")[0] if family in ("gym", "gym-pixels") and ":" in name else None
 
 
 def check_module(what: str, name: str) -> None:

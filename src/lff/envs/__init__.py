@@ -67,12 +67,12 @@ def make(
 
     Args:
         task: ``dmc/<domain>-<task>``, ``dmc-pixels/<domain>-<task>``, ``gym/<id>``,
-            ``probe/<name>``, or ``package.module:function`` for a function of your own that takes
-            ``seed`` and returns a Gymnasium environment.
+            ``gym-pixels/<id>``, ``probe/<name>``, or ``package.module:function`` for a function of
+            your own that takes ``seed`` and returns a Gymnasium environment.
         seed: Starts every random stream of the environment; equal seeds, equal episodes.
         action_repeat: Simulator frames per step.
         render: Whether ``render()`` returns frames, which needs a working OpenGL.
-        view: The observation of ``dmc-pixels/...``; None: ``PixelView()``, the paper's.
+        view: The observation of images; None: ``PixelView()``, the paper's.
     """
     family, slash, name = str(task).partition("/")
     if slash and ":" not in family:
@@ -90,7 +90,7 @@ def make(
     if has_pixels(task):
         options["view"] = view
     elif view is not None:
-        remedy = "leave view out, or use dmc-pixels/..."
+        remedy = "leave view out, or use dmc-pixels/... or gym-pixels/..."
         raise BadInputError("view", view, f"None for {task}, which observes no images", remedy)
     env: Env = (module.make_own if ":" in family else module.make)(name, **options)
     return env

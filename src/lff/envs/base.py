@@ -5,7 +5,8 @@ A state is a flat dict of numpy arrays, so that a checkpoint can hold it without
 
 import difflib
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import gymnasium
@@ -14,7 +15,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from lff.core.checks import check_size
-from lff.core.errors import BadInputError, BadTypeError
+from lff.core.errors import BadInputError, BadTypeError, EnvCrashError, RunError
 
 Obs = NDArray[np.float32] | NDArray[np.uint8]
 Action = NDArray[np.float32]
@@ -132,8 +133,29 @@ def check_seed(seed: object) -> int:
     return int(seed)
 
 
-def check_spaces(env: Any, name: str, obs: Any, action: Any) -> None:
+@contextmanager
+def blame(name: str, doing: str) -> Iterator[None]:
+    """Report an exception inside somebody's environment as one that is not ours."""
+    try:
+        yield
+    except (BadInputError, RunError):
+        raise
+    except Exception as error:
+        raise EnvCrashError(name, doing, error) from error
+
+
+def is_image(obs: Any) -> bool:
+    """Return whether a space is one of images: bytes, in rows and columns."""
+    return isinstance(obs, spaces.Box) and obs.dtype == np.uint8 and len(obs.shape) > 1
+
+
+def check_spaces(env: Any, name: str, obs: Any, action: Any, *, pixels: bool = False) -> None:
     """Refuse observations that are not a Box, and actions that are not a bounded one."""
+    if is_image(obs) and not pixels:
+        task = name.removeprefix("gym/")
+        module = task if name != task else "module:Id, after you have registered it"
+        remedy = f"use gym-pixels/{module}"
+        raise BadInputError(f"the observations of {name}", obs, "vectors, not images", remedy)
     if not isinstance(action, spaces.Box) or not action.is_bounded():
         remedy = "use a task with bounded continuous actions, gym/Pendulum-v1, say"
         raise BadInputError(f"the actions of {name}", action, "a bounded Box", remedy)
@@ -149,6 +171,8 @@ def unknown_task(family: str, task: str, names: Iterable[str], *, of: str) -> Ba
     close = difflib.get_close_matches(task, known, n=3, cutoff=0.4)
     listed = ", ".join(f"{family}/{name}" for name in close or known[:3])
     remedy = f"did you mean {listed}?" if close else f"use {listed}, say"
+    if family.startswith("gym") and ":" not in task:
+        remedy += f" An id that another package registers is {family}/module:{task}"
     return BadInputError("task", f"{family}/{task}", f"a task of {of}", remedy)
 
 

@@ -20,43 +20,56 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces
-from gymnasium.wrappers import OrderEnforcing, TimeLimit
+from gymnasium.wrappers import AddRenderObservation, OrderEnforcing, TimeLimit
 from numpy.typing import NDArray
 
 from lff.core.checks import nearest
 from lff.core.config import within
-from lff.core.errors import BadInputError, BadTypeError, require_extra
+from lff.core.errors import BadInputError, BadTypeError, EnvCrashError, RunError, require_extra
 from lff.core.imports import check_module, module_of
 from lff.envs import base, rendering, states
-from lff.envs.base import OLD_ATTRIBUTE, Obs, State, check_keys, check_seed, check_spaces
+from lff.envs.base import OLD_ATTRIBUTE, Obs, State, blame, check_keys, check_seed, check_spaces
 
 FAMILY = "gym"
 _OWN_MUJOCO = "gymnasium.envs.mujoco."
+_STATELESS = (TimeLimit, OrderEnforcing, AddRenderObservation)
+"""Wrappers that keep nothing, but for the time limit's counter."""
 
 
 def make(task: str, *, seed: int, action_repeat: int = 1, render: bool = False) -> "Adapter":
     """Return the environment that Gymnasium registers under the id ``task``."""
-    seed = check_seed(seed)
-    if module_of(f"{FAMILY}/{task}") is not None:
+    seed, name = check_seed(seed), f"{FAMILY}/{task}"
+    return Adapter(load(task, FAMILY, render=render), name, seed=seed, action_repeat=action_repeat)
+
+
+def load(task: str, family: str, *, render: bool) -> gymnasium.Env[Any, Any]:
+    """Return what Gymnasium makes of an id, ``module:Id`` for one that a module registers."""
+    if module_of(f"{family}/{task}") is not None:
         check_module("task", task)
-    mode = "rgb_array" if render else None
+    # left out if not asked for: an environment may not take it, or choose by itself
+    options: dict[str, Any] = {"render_mode": "rgb_array"} if render else {}
     try:
         if _is_mujoco(task):
-            require_extra("gym", "mujoco", "imageio", purpose=f"gym/{task}")
+            require_extra("gym", "mujoco", "imageio", purpose=f"{family}/{task}")
             if render:
                 rendering.choose_backend()
         with known_notice_left_out() if _is_mujoco(task) else nullcontext():
-            env = gymnasium.make(task, render_mode=mode, disable_env_checker=True)
+            return gymnasium.make(task, **options, disable_env_checker=True)
     except gymnasium.error.UnregisteredEnv as error:
-        raise base.unknown_task("gym", task, gymnasium.registry, of="Gymnasium") from error
+        module = task.rpartition(":")[0]
+        names = [f"{module}:{name}" if module else name for name in gymnasium.registry]
+        raise base.unknown_task(family, task, names, of="Gymnasium") from error
     except (gymnasium.error.DependencyNotInstalled, ModuleNotFoundError) as error:
         remedy = " ".join(str(error).split())
         wanted = "a task whose packages are installed"
-        raise BadInputError("task", f"gym/{task}", wanted, remedy) from error
+        raise BadInputError("task", f"{family}/{task}", wanted, remedy) from error
     except gymnasium.error.Error as error:  # an id of another form
         remedy = " ".join(str(error).split()) or "write gym/HalfCheetah-v5"
-        raise BadInputError("task", f"gym/{task}", "an id of Gymnasium's", remedy) from error
-    return Adapter(env, f"gym/{task}", seed=seed, action_repeat=action_repeat)
+        raise BadInputError("task", f"{family}/{task}", "an id of Gymnasium's", remedy) from error
+    except BadInputError:
+        raise
+    except Exception as error:
+        raise EnvCrashError(f"{family}/{task}", "its constructor", error) from error
 
 
 def make_own(task: str, *, seed: int, action_repeat: int = 1, render: bool = False) -> "Adapter":
@@ -69,7 +82,8 @@ def make_own(task: str, *, seed: int, action_repeat: int = 1, render: bool = Fal
         raise BadInputError("task", task, "a function that takes seed=", "add seed") from None
     except ValueError:
         pass  # a callable without a signature: let it try
-    env = function(seed=seed)
+    with blame(task, "its function"):
+        env = function(seed=seed)
     if not isinstance(env, gymnasium.Env):
         raise BadTypeError(f"what {task} returns", env, "a gymnasium.Env", "return one")
     if render and env.render_mode != "rgb_array":
@@ -85,9 +99,12 @@ def _function(task: str) -> Callable[..., Any]:
         module = importlib.import_module(path)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{path}.".startswith(f"{error.name}."):
-            raise  # a module that the function's module needs: its own error says more
+            # a module that the function's module needs: its own error says more
+            raise EnvCrashError(task, "the import of its module", error) from error
         remedy = "install it, put it on PYTHONPATH, or add --path and its folder"
         raise BadInputError("task", task, "package.module:function", remedy) from error
+    except Exception as error:
+        raise EnvCrashError(task, "the import of its module", error) from error
     function = getattr(module, name, None)
     if not callable(function):
         names = [n for n in dir(module) if not n.startswith("_") and callable(getattr(module, n))]
@@ -102,22 +119,26 @@ class Adapter(base.Env):
     def __init__(
         self, env: gymnasium.Env[Any, Any], name: str, *, seed: int, action_repeat: int
     ) -> None:
-        obs: Any = env.observation_space
         action: Any = env.action_space
-        check_spaces(env, name, obs, action)
-        low, high = (end.ravel().astype(np.float32) for end in (obs.low, obs.high))
-        flat = spaces.Box(low, high, dtype=np.float32)
-        super().__init__(flat, action.low, action.high, action_repeat=action_repeat)
+        space = self._space(env, name)
+        super().__init__(space, action.low, action.high, action_repeat=action_repeat)
         self.action_space.seed(seed)
         self._env, self._name, self._action_dtype = env, name, action.dtype
         self._first_seed: int | None = seed
-        self._obs = np.zeros(flat.shape, np.float32)
-        plain = all(isinstance(w, TimeLimit | OrderEnforcing) for w in _wrappers(env))
+        self._obs: Any = np.zeros(space.shape, space.dtype)
+        plain = all(isinstance(w, _STATELESS) for w in _wrappers(env))
         self._is_mujoco = plain and type(env.unwrapped).__module__.startswith(_OWN_MUJOCO)
         self._keeper: Any = None if self._is_mujoco else _keeper(env, plain=plain)
         self.can_save_state = self._is_mujoco or self._keeper is not None
         self.metadata, self.render_mode = env.metadata, env.render_mode
         self._drawn = False
+
+    def _space(self, env: gymnasium.Env[Any, Any], name: str) -> spaces.Box:
+        """Return the space of the adapted observations."""
+        obs: Any = env.observation_space
+        check_spaces(env, name, obs, env.action_space)
+        low, high = (end.ravel().astype(np.float32) for end in (obs.low, obs.high))
+        return spaces.Box(low, high, dtype=np.float32)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -127,16 +148,29 @@ class Adapter(base.Env):
         self._first_seed = None
         super().reset(seed=seed, options=options)
         given = None if seed is None else check_seed(seed)
-        obs, info = self._env.reset(seed=given, options=options)
-        self._obs = _flat(obs)
+        with blame(self._name, "reset"):
+            obs, info = self._env.reset(seed=given, options=options)
         self._running = True
-        return self._obs.copy(), info
+        return self._first(obs), info
 
     def _frame(self, control: NDArray[Any]) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         action = control.astype(self._action_dtype)
-        obs, reward, terminated, truncated, info = self._env.step(action)
-        self._obs = _flat(obs)
-        return self._obs.copy(), float(reward), bool(terminated), bool(truncated), info
+        try:  # not a context manager, which costs a microsecond at every step
+            obs, reward, terminated, truncated, info = self._env.step(action)
+        except (BadInputError, RunError):
+            raise
+        except Exception as error:
+            raise EnvCrashError(self._name, "step", error) from error
+        return obs, float(reward), bool(terminated), bool(truncated), info
+
+    def _observed(self, obs: Any) -> Obs:
+        self._obs = np.array(obs, dtype=np.float32).ravel()
+        found: Obs = self._obs.copy()
+        return found
+
+    def _first(self, obs: Any) -> Obs:
+        """Return the first observation of an episode."""
+        return self._observed(obs)
 
     def render(self) -> Any:
         frame = self._env.render()
@@ -193,7 +227,7 @@ class Adapter(base.Env):
             if isinstance(wrapper, TimeLimit):
                 vars(wrapper)["_elapsed_steps"] = elapsed  # typed as None there
         self._running = bool(running)
-        self._obs = np.array(state["obs"], np.float32)
+        self._obs = np.array(state["obs"], self._obs.dtype)
 
     @property
     def _generators(self) -> dict[str, np.random.Generator]:
@@ -202,10 +236,6 @@ class Adapter(base.Env):
 
     def __str__(self) -> str:
         return self._name
-
-
-def _flat(obs: Any) -> NDArray[np.float32]:
-    return np.array(obs, dtype=np.float32).ravel()
 
 
 def _wrappers(env: gymnasium.Env[Any, Any]) -> list[gymnasium.Env[Any, Any]]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lff.core.errors import RunError
+from lff.core.errors import EnvCrashError, RunError
 from lff.core.imports import child_imports
 from lff.envs import Env, make
 from lff.envs.base import State
@@ -108,7 +108,10 @@ class Subprocesses(Vector):
         except (EOFError, OSError):
             raise self._gone(worker) from None
         if data.startswith(FAILED):
-            raise RunError(f"an environment failed in a process of its own: {data[1:].decode()}")
+            line, _, detail = data[1:].decode().partition("\n")
+            failure = RunError(f"an environment failed in a process of its own: {line}")
+            failure.detail = detail
+            raise failure
         return data[1:]
 
     def _gone(self, worker: int) -> RunError:
@@ -157,8 +160,11 @@ def main() -> None:
     except EOFError:
         return
     except Exception as error:  # noqa: BLE001 - whatever an environment raises is sent back
+        line = " ".join(f"{type(error).__name__}: {error}".split())
+        if isinstance(error, EnvCrashError):
+            line = f"{error}\n{error.detail}"
         with suppress(OSError):
-            pipe.send_bytes(FAILED + " ".join(f"{type(error).__name__}: {error}".split()).encode())
+            pipe.send_bytes(FAILED + line.encode())
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ FIRST_CAMERA = 0
 
 @dataclass(frozen=True, kw_only=True)
 class PixelView(Config):
-    """The observation of ``dmc-pixels/...``: the last frames, stacked, the newest last.
+    """The observation of a task with images: the last frames, stacked, the newest last.
 
     >>> PixelView().shape
     (9, 100, 100)

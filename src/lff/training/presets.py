@@ -155,6 +155,8 @@ def preset(name: PresetName, env: str, *, algo: str | type = "sac") -> Preset:
     domain = env.partition("/")[2].partition("-")[0]
     make = {"state": _state, "pixels": _pixels, "rollout": _rollout}[kind]
     sizes, values, run, schedule = make(name, domain)
+    if isinstance(sizes, PixelSizes) and env.startswith("gym-pixels/"):  # which draw themselves
+        sizes = dataclasses.replace(sizes, fast_render=False)
     names = field_names(cls)
     if "lr" in values:
         values |= dict.fromkeys(_rates(names), values.pop("lr"))

@@ -84,8 +84,8 @@ class RunConfig(Config):
 
     tag: ClassVar[str] = "run"
     env: str
-    """The task: dmc/<domain>-<task>, dmc-pixels/<domain>-<task>, gym/<id>, probe/<name> or
-    package.module:make_env."""
+    """The task: dmc/<domain>-<task>, dmc-pixels/<domain>-<task>, gym/<id>, gym-pixels/<id>,
+    probe/<name> or package.module:make_env."""
     algo: Annotated[Algorithm, ALGORITHMS]
     """The algorithm with its networks."""
     steps: Size
@@ -97,7 +97,7 @@ class RunConfig(Config):
     action_repeat: Size = 1
     """Frames that each action is played for."""
     view: PixelView | None = None
-    """What a task of dmc-pixels/ shows; None for its defaults, and for every other task."""
+    """What a task that observes images shows; None for its defaults, and for every other task."""
     schedule: Schedule = Schedule()
     """When to log, evaluate and save."""
     compute: Compute = Compute()
@@ -106,7 +106,7 @@ class RunConfig(Config):
     def __post_init__(self) -> None:
         validate(self)
         if self.view is not None and not has_pixels(self.env):
-            remedy = "leave it out, or use a task of dmc-pixels/"
+            remedy = "leave it out, or use a task of dmc-pixels/ or gym-pixels/"
             raise BadInputError("view", self.view, "for a task with pixel observations", remedy)
         if has_pixels(self.env) and not hasattr(self.algo, "encoder"):
             remedy = "use lff train sac, or a task that observes a vector"

@@ -195,7 +195,7 @@ class RunDir:
         found = checkpoints.load_latest(self.path, check=self._check_replay)
         positions = found.meta.get(STORE, {}) if found else {}
         for name in ("metrics", "timing"):
-            position = _START
+            position: Any = _START
             if found:
                 position = positions.get(name) if isinstance(positions, Mapping) else None
             if not isinstance(position, Mapping):

@@ -13,6 +13,7 @@ COMMANDS = {
     "train": "train",
     "resume": "rerun",
     "show": "show",
+    "verify": "verify",
     "compare": "compare",
     "rerun": "rerun",
     "play": "policy",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lff.cli.output import Run, Trust
 from lff.cli.train import run_to_end
-from lff.core.errors import BadInputError, ExitCode
+from lff.core.errors import BadInputError, ExitCode, StorageError
 from lff.runs.load import read_config
 from lff.store import RunDir, find_run
 from lff.training.run import versions
@@ -27,7 +27,17 @@ def resume_command(run: Run, /, *, steps: int | None = None, trust: Trust = ()) 
             remedy = "a run can be extended, not cut"
             raise BadInputError("steps", steps, f"{config.steps} or more", remedy)
         config = dataclasses.replace(config, steps=steps)
-    run_to_end(config, run, Trackers.of(folder), may_differ=("steps",))
+    try:
+        episodes = int(folder.info.get("reference_episodes", 0))
+    except StorageError:
+        episodes = 0  # the start reports what is damaged
+    run_to_end(
+        config,
+        run,
+        Trackers.of(folder),
+        may_differ=("steps",),
+        reference_episodes=episodes,
+    )
 
 
 def rerun_command(

@@ -21,10 +21,11 @@ from lff.experiments.spec import SCALES, Cell, Experiment, ScaleName
 from lff.launch.job import JobRow
 from lff.launch.records import OUTCOME, SUFFIX, pack_record, read_record
 from lff.stats.claim import Kind
-from lff.stats.fields import FIELDS, Field, beside, read_fields, write_fields
+from lff.stats.fields import FIELDS, Field, beside, read_fields
 from lff.stats.metrics import POLICIES
-from lff.stats.tables import Row, read_table, write_table
+from lff.stats.tables import FILES, Row, check_table, read_sidecar, read_table, write_table
 from lff.stats.verdicts import Verdict, adjust, no_verdict
+from lff.store import make_folder, write_bytes
 
 RUNS, RESULTS = Path("runs/experiments"), Path("results")
 CLAIM_FORMAT = "lff-claims-1"
@@ -142,7 +143,10 @@ def find_table(results: Path, name: str, scale: ScaleName | None = None) -> Tabl
     for candidate in wanted:
         path = table_path(results, name, candidate)
         if path.exists():
-            return Table(candidate, path, read_table(path), read_sidecar(path))
+            sidecar = read_sidecar(path)
+            check_table(path, sidecar)
+            sidecar.pop(FILES, None)
+            return Table(candidate, path, read_table(path), sidecar)
     return None
 
 
@@ -153,15 +157,6 @@ def need_table(results: Path, name: str, scale: ScaleName | None = None) -> Tabl
         remedy = f"make it: lff experiment run {name} --scale {scale or 'laptop'}"
         raise BadInputError("table", f"{results}/*/{name}.csv", "there", remedy)
     return table
-
-
-def read_sidecar(path: Path) -> dict[str, Any]:
-    """Read what made a table; empty if it lacks a sidecar."""
-    sidecar = path.with_suffix(".json")
-    if not sidecar.exists():
-        return {}
-    data: dict[str, Any] = json.loads(sidecar.read_text())
-    return data
 
 
 def record_path(results: Path, digest: str) -> Path:
@@ -189,10 +184,8 @@ def collect(digests: Iterable[str], *, results: Path, runs: Path) -> None:
     for digest in digests:
         path, folder = record_path(results, digest), runs / "jobs" / digest
         if not path.exists() and (folder / OUTCOME).exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary = path.with_name(f".{path.name}")
-            temporary.write_bytes(pack_record(folder))
-            temporary.replace(path)
+            make_folder(path.parent)
+            write_bytes(path, pack_record(folder))
 
 
 def write_view(
@@ -236,9 +229,7 @@ def write_view(
     if before and len(before.jobs) > len(jobs):
         return before
     fields = _fields(cells, jobs, before, runs)
-    write_table(path, rows, provenance=sidecar)
-    if fields:
-        write_fields(beside(path), fields)
+    write_table(path, rows, provenance=sidecar, fields=fields)
     return Table(scale, path, read_table(path), sidecar)
 
 

@@ -25,6 +25,7 @@ from typing import Any
 from lff.core.errors import BadInputError, ExitCode, InterruptedRunError, RunError, missing_extra
 from lff.launch import local
 from lff.launch.records import LOG, OUTCOME, PROGRESS
+from lff.store import make_folder
 
 LOOPBACK = "127.0.0.1"
 AHEAD = 2
@@ -199,7 +200,7 @@ class _RayWorkers:
 
     def _note(self, task: local.Task, error: object) -> None:
         folder = self.folder / task.digest
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         with (folder / LOG).open("a") as log:
             print(f"Ray: {error}", file=log)
 

@@ -17,9 +17,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lff.core.config import digest_of
 from lff.core.errors import CorruptError
 from lff.launch.job import JobRow
-from lff.store import csv_bytes
+from lff.store import csv_bytes, read_json
+from lff.store.atomic import read_bytes, unseal
+from lff.store.run_dir import check_hash
 
 JOB = "job.json"
 """The job itself."""
@@ -30,7 +33,9 @@ PROGRESS = "progress.json"
 TABLE = "table.csv"
 """Its rows."""
 OUTCOME = "outcome.json"
-"""Outcome, seconds and origin, written last: a folder that has it is finished."""
+"""Outcome, seconds, origin and hashes, written last: a folder that has it is finished."""
+FILES = (JOB, TABLE, "fields.json")
+"""The files of a finished job; its outcome has their hashes, and its own."""
 SUFFIX = ".csv.gz"
 
 
@@ -49,21 +54,37 @@ def table_bytes(rows: Iterable[JobRow]) -> bytes:
 
 def read_job_table(folder: Path) -> list[JobRow]:
     """Read the rows of a job from its folder."""
-    return _read_rows((folder / TABLE).read_text().splitlines())
+    return _read_rows(folder / TABLE, (folder / TABLE).read_text().splitlines())
+
+
+def read_outcome(folder: Path) -> dict[str, Any]:
+    """Read how a job ended, every file of it checked against its hash; an old one has none."""
+    path = folder / OUTCOME
+    data = read_json(path)
+    outcome = unseal(data, path, required="files" in data)
+    hashes = outcome.pop("files", {})
+    try:
+        for name in FILES:
+            if name in hashes:
+                check_hash(folder / name, hashes[name])
+    except CorruptError as error:
+        raise CorruptError(f"{error}; or remove {path} to run the job again") from None
+    return outcome
 
 
 def pack_record(folder: Path) -> bytes:
     """Return the record of a finished job."""
-    header = {"job": json.loads((folder / JOB).read_text())}
-    header |= json.loads((folder / OUTCOME).read_text())
+    outcome = read_outcome(folder)
+    header = {"job": read_json(folder / JOB), **outcome}
     line = json.dumps(header, sort_keys=True, ensure_ascii=False)
-    return gzip.compress(line.encode() + b"\n" + (folder / TABLE).read_bytes(), 9, mtime=0)
+    table = read_bytes(folder / TABLE)
+    return gzip.compress(line.encode() + b"\n" + table, 9, mtime=0)
 
 
 def read_record(path: Path) -> Record:
-    """Read a record from its file."""
+    """Read a record from its file; it must be that of the job whose name it has."""
     header, lines = _unpack(path)
-    return Record(header, _read_rows(lines))
+    return Record(header, _read_rows(path, lines))
 
 
 def read_header(path: Path) -> dict[str, Any]:
@@ -86,15 +107,23 @@ def origin() -> dict[str, Any]:
 def _unpack(path: Path) -> tuple[dict[str, Any], list[str]]:
     try:
         header, *lines = gzip.decompress(path.read_bytes()).decode().splitlines()
-        return json.loads(header), lines
-    except (OSError, EOFError, zlib.error, ValueError) as error:
+        data = json.loads(header)
+        name = digest_of(data["job"])
+    except (OSError, EOFError, zlib.error, ValueError, LookupError, TypeError) as error:
         raise CorruptError(f"{path} is not a record of a job ({error}); restore it") from None
+    if name != path.name.removesuffix(SUFFIX):
+        raise CorruptError(f"{path} is the record of another job, {name}; restore or remove it")
+    return data, lines
 
 
-def _read_rows(lines: Iterable[str]) -> list[JobRow]:
-    reader = csv.reader(lines)
-    next(reader)
-    return [JobRow(int(seed), int(step), name, float(v)) for seed, step, name, v in reader]
+def _read_rows(path: Path, lines: Iterable[str]) -> list[JobRow]:
+    try:
+        reader = csv.reader(lines)
+        if tuple(next(reader, ())) != JobRow._fields:
+            raise ValueError("no headings")
+        return [JobRow(int(seed), int(step), name, float(v)) for seed, step, name, v in reader]
+    except (ValueError, csv.Error) as error:
+        raise CorruptError(f"{path} is not a table of a job ({error}); restore it") from None
 
 
 def _ask(*command: str) -> str | None:

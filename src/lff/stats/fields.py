@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lff.core.errors import BadInputError, BadTypeError, CorruptError
+from lff.store import write_bytes
 
 FIELDS = "fields.json"
 """The file in a job's folder; an experiment's is ``NAME.fields.json``."""
@@ -51,11 +52,15 @@ def field(metric: str, values: ArrayLike, *, name: str = "") -> Field:
     return Field(metric, np.where(np.isfinite(grid), grid, np.nan), name=name)
 
 
-def write_fields(path: Path, fields: Iterable[Field]) -> None:
-    """Write fields to a JSON file; the same fields give the same bytes."""
+def encode_fields(fields: Iterable[Field]) -> bytes:
+    """Return fields as a JSON file; the same fields give the same bytes."""
     lines = ",\n".join(json.dumps(_encode(one), ensure_ascii=False) for one in fields)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    return f"[\n{lines}\n]\n".encode()
+
+
+def write_fields(path: Path, fields: Iterable[Field]) -> None:
+    """Write fields to a JSON file."""
+    write_bytes(path, encode_fields(fields))
 
 
 def read_fields(path: Path) -> list[Field]:

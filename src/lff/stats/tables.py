@@ -50,20 +50,20 @@ def write_table(
         written[beside(path)] = encode_fields(fields)
     make_folder(path.parent)
     hashes = {file.name: [sha256(data)] for file, data in written.items()}
-    sidecar = path.with_suffix(".json")
-    if sidecar.exists():
-        old = read_sidecar(path)
-        files = old.get(FILES) or {}
-        both = {name: [*files.get(name, ()), *new] for name, new in hashes.items()}
-        if files and files != hashes:
-            _write_sidecar(sidecar, old, files | both)
+    old = read_sidecar(path)
+    known = old.get(FILES) or hashes
+    if known != hashes:
+        both = {name: [*known.get(name, ()), *new] for name, new in hashes.items()}
+        write_sidecar(path, old, known | both)
     for file, data in written.items():
         write_bytes(file, data)
-    _write_sidecar(sidecar, provenance, hashes)
+    write_sidecar(path, provenance, hashes)
 
 
-def _write_sidecar(path: Path, provenance: Mapping[str, Any], hashes: Mapping[str, Any]) -> None:
-    write_bytes(path, sidecar_text(seal({**provenance, FILES: hashes})).encode())
+def write_sidecar(path: Path, provenance: Mapping[str, Any], hashes: Mapping[str, Any]) -> None:
+    """Write what made a table beside it, with the hashes of its files by name, and its own."""
+    text = sidecar_text(seal({**provenance, FILES: hashes}))
+    write_bytes(path.with_suffix(".json"), text.encode())
 
 
 def read_sidecar(path: Path) -> dict[str, Any]:

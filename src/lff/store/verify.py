@@ -70,21 +70,21 @@ def _findings(run: RunDir) -> Iterator[Finding]:
         for ref in find_refs(found.meta):
             if segments:
                 yield check(run.replay / ref.name, segments.read, [ref])
-        yield from _beside(run, found.meta.get(STORE), newest=newest)
+        if newest:
+            yield from _beside(run, found.meta.get(STORE))
         newest = False
     if run.status == "finished":
         yield check(run.csv_file, _check_csv, run)
 
 
-def _beside(run: RunDir, store: Any, *, newest: bool) -> Iterator[Finding]:
-    """Yield what a checkpoint says of the other files; the newest one knows the most."""
+def _beside(run: RunDir, store: Any) -> Iterator[Finding]:
+    """Yield what the newest good checkpoint says of the other files."""
     store = store if isinstance(store, dict) else {}
     for name, path in (("metrics", run.metrics_file), ("timing", run.timing_file)):
         at = store.get(name)
         hashed = isinstance(at, dict) and "sha256" in at
-        if newest or hashed:
-            yield check(path, _check_rows, path, at, hashed=hashed)
-    files = store.get(FILES) if newest else None
+        yield check(path, _check_rows, path, at, hashed=hashed)
+    files = store.get(FILES)
     for name, sha256 in (files if isinstance(files, dict) else {}).items():
         yield check(run.path / name, check_hash, run.path / name, sha256)
 

@@ -79,7 +79,7 @@ $(VENV)/.python:
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.python $(SETUP)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dmc,figures]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dmc]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.python $(SETUP)

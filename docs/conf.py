@@ -43,3 +43,6 @@ html_copy_source = False
 html_show_sphinx = False
 html_static_path = ["_static"]
 html_css_files = ["equations.css"]
+html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
+# excerpts are fetched, which browsers refuse to pages that are opened as files
+html_show_search_summary = False

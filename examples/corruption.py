@@ -136,7 +136,8 @@ class Base:
         ]
         code, said = rng.choice(self.commands)(self.copy)
         everything = "\n".join([*(text for _, text in looks), said])
-        if "Traceback" in everything or {code, *(c for c, _ in looks)} - {*CODES}:
+        unexpected = any(word in everything for word in ("Traceback", "LFF_TRACEBACK"))
+        if unexpected or {code, *(c for c, _ in looks)} - {*CODES}:
             return "traceback", everything
         seen = any(c for c, _ in looks)
         warned = code != 0 or small_runs.WARNING in said
@@ -166,6 +167,8 @@ def campaign(count, seed, folder, say=lambda _: None):
         if outcome in ("silent", "traceback"):
             wrong.append(f"{outcome}: {kind}, {how}, number {number}: {said}")
             say(wrong[-1])
+        if not (number + 1) % 50:
+            say(f"corruptions={number + 1} {dict(outcomes)}")
     names = ("detected", "harmless", "silent", "traceback")
     return {name: outcomes[name] for name in names} | {"kinds": kinds, "damage": hows}, wrong
 

@@ -37,8 +37,8 @@ CALLS = (
 ROOM = ("open", "write", "fsync", "ftruncate", "rename", "replace", "mkdir")
 KINDS = {"EIO": CALLS, "ENOSPC": ROOM, "torn": ("write",), "short": ("write",)}
 WORDS = """
-    train sac --env probe/two-step --net lff --fourier-dim 4 --hidden-dim 4 --steps 14
-    --warmup-steps 11 --batch-size 2 --replay-capacity 8 --log-every 3 --eval-every 6
+    train sac --preset laptop --env probe/two-step --net lff --fourier-dim 4 --hidden-dim 4
+    --steps 14 --warmup-steps 11 --batch-size 2 --replay-capacity 8 --log-every 3 --eval-every 6
     --eval-episodes 1 --checkpoint-every 4 --reference-episodes 1 --compile off --dir
 """.split()  # noqa: SIM905  as it would be typed
 
@@ -142,6 +142,8 @@ def campaign(folder, *, sample=None, seed=0, say=lambda _: None):
         if problem:
             wrong.append(problem)
             say(problem)
+        if not sum(kinds.values()) % 50:
+            say(f"errors={sum(kinds.values())} of {len(places)} wrong={len(wrong)}")
     return {"errors": len(places), "wrong": len(wrong), **kinds, **codes}, wrong
 
 

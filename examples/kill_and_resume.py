@@ -28,6 +28,7 @@ SCHEDULE = "--steps 240 --log-every 20 --eval-every 150 --eval-episodes 1 --refe
 OWN_SCHEDULE = {
     "sac": "--warmup-steps 60",
     "td3": "--warmup-steps 60",
+    "crossq": "--warmup-steps 60",
     "ppo": "--rollout-steps 60 --batch-size 20 --epochs 4",
 }
 SETUPS = {
@@ -57,13 +58,17 @@ SETUPS = {
     "TD3, own, cannot save its state": (
         "td3 --env kill_and_resume:make_env --net mlp --checkpoint-every 10"
     ),
+    "CrossQ, own, cannot save its state": (
+        "crossq --env kill_and_resume:make_env --net mlp-2 --checkpoint-every 10"
+    ),
 }
 
 
 class Swing(gymnasium.Env):
     """A noisy swing; it cannot save its state.
 
-    Runs of SAC and TD3 are checkpointed at episode starts, PPO's play the episode's actions again.
+    Runs with a replay memory are checkpointed at episode starts, PPO's play the episode's actions
+    again.
     """
 
     observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (2,), np.float32)
@@ -152,7 +157,7 @@ def torment(name, kills, arguments, folder, say):
     algo, *options = SETUPS[name].split()
     words = [algo, *SCHEDULE.split(), *OWN_SCHEDULE[algo].split(), *options]
     how = arguments.compile
-    if how == "native" and (algo == "td3" or "dmc-pixels" in SETUPS[name]):
+    if how == "native" and (algo in ("td3", "crossq") or "dmc-pixels" in SETUPS[name]):
         how = "off"  # they have no native form
     words += ["--compile", how]
     words += ["--seed", str(arguments.seed)]

@@ -394,6 +394,8 @@ def campaign(states, seed, folder, say=lambda _: None):
         if problem:
             wrong.append(problem)
             say(problem)
+        if not (number + 1) % 50:
+            say(f"states={number + 1} lost={len(wrong)}")
     calls = {scenario.name: len(scenario.events) for scenario in scenarios}
     return {"states": states, "lost": len(wrong), "calls": calls, "modes": dict(modes)}, wrong
 

@@ -24,40 +24,13 @@ class EpisodeSeeds(Wrapper):
         return self.env.reset(seed=env_seed(self.seed, f"{self.name}/{self.episode}"))
 
 
-class Peer(SAC):
-    """SB3 has one rate for all and, at one update a step, ignores target_update_interval."""
+class Defaults(SAC):
+    """SB3's SAC as it comes, on our task, episodes and schedule of evaluations."""
 
-    def __init__(self, run: RunConfig):
+    def __init__(self, run: RunConfig, **options):
         self.run, self.config = run, run.algo
         env = EpisodeSeeds(make(run.env, seed=env_seed(run.seed, "train")), run.seed)
-        obs, action = Spaces.of(env).obs_dim, Spaces.of(env).action
-        super().__init__(
-            "MlpPolicy",
-            env,
-            learning_rate=self.config.critic_lr,
-            buffer_size=min(self.config.replay_capacity, run.steps),
-            learning_starts=self.config.warmup_steps,
-            batch_size=self.config.batch_size,
-            gamma=self.config.gamma,
-            ent_coef=f"auto_{self.config.alpha.initial}",
-            policy_kwargs={
-                "net_arch": {
-                    "pi": list(self.config.actor.hidden(obs, 2 * action)),
-                    "qf": list(self.config.critic.hidden(obs + action, 1)),
-                }
-            },
-            seed=run.seed,
-            device="cpu",
-        )
-
-    def _update_learning_rate(self, optimizers):
-        super()._update_learning_rate(optimizers)
-        self.ent_coef_optimizer.param_groups[0]["lr"] = self.config.alpha.lr
-
-    def train(self, gradient_steps, batch_size=64):
-        moves = (self._n_updates + 1) % self.config.target.period == 0
-        self.tau = self.config.target.tau if moves else 0.0
-        super().train(gradient_steps, batch_size)
+        super().__init__("MlpPolicy", env, seed=run.seed, device="cpu", **options)
 
     def curve(self):
         """Train; yield (environment steps, mean return of the mean action)."""
@@ -73,6 +46,38 @@ class Peer(SAC):
                 env_step=step,
             )
             yield step, result.metrics()["eval/return"]
+
+
+class Peer(Defaults):
+    """SB3 has one rate for all and, at one update a step, ignores target_update_interval."""
+
+    def __init__(self, run: RunConfig):
+        config, spaces = run.algo, Spaces.of(make(run.env, seed=0))
+        obs, action = spaces.obs_dim, spaces.action
+        super().__init__(
+            run,
+            learning_rate=config.critic_lr,
+            buffer_size=min(config.replay_capacity, run.steps),
+            learning_starts=config.warmup_steps,
+            batch_size=config.batch_size,
+            gamma=config.gamma,
+            ent_coef=f"auto_{config.alpha.initial}",
+            policy_kwargs={
+                "net_arch": {
+                    "pi": list(config.actor.hidden(obs, 2 * action)),
+                    "qf": list(config.critic.hidden(obs + action, 1)),
+                }
+            },
+        )
+
+    def _update_learning_rate(self, optimizers):
+        super()._update_learning_rate(optimizers)
+        self.ent_coef_optimizer.param_groups[0]["lr"] = self.config.alpha.lr
+
+    def train(self, gradient_steps, batch_size=64):
+        moves = (self._n_updates + 1) % self.config.target.period == 0
+        self.tau = self.config.target.tau if moves else 0.0
+        super().train(gradient_steps, batch_size)
 
 
 class Player:

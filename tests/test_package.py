@@ -68,3 +68,9 @@ def test_every_dependency_is_explained():
         name = re.match(r"[\w-]+", requirement).group().lower()
         if name != "learned-fourier-features":
             assert f"`{name}`" in text, name
+
+
+def test_the_start_page_links_every_page():
+    start = (ROOT / "docs/index.md").read_text()
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    assert pages == {page for page in pages if f"({page})" in start}

@@ -5,6 +5,7 @@ draw figures and compute verdicts from tables can be used without torch.
 """
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from lff.nn.trunks import MLPTrunk as MLPTrunk
     from lff.runs.load import load as load
     from lff.training import train as train
+
+if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
+    del sys.path[0]  # the working directory: python -m lff does not import what lies there
 
 __version__ = "0.2.0"
 

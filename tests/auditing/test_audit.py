@@ -214,9 +214,18 @@ def test_share_of_the_embedding_that_is_no_wave(sigma, linear, constant):
     phases = report.layers[0].phases
     assert phases.linear_share == pytest.approx(linear, abs=0.02)
     assert phases.constant_share == pytest.approx(constant, abs=0.02)
-    remarked = any(finding.check == "phase" for finding in report.findings)
-    assert remarked == (linear + constant >= 0.5)
+    remarks = [finding.message for finding in report.findings if finding.check == "phase"]
+    expected = "100% of the Fourier features are linear or constant on these inputs; normal before"
+    assert [remark.startswith(expected) for remark in remarks] == [True] * (sigma < 1)
     assert report.ok
+
+
+def test_a_fixed_b_without_waves_is_told_which_sigma_to_take():
+    net = NetConfig(Fourier(fourier_dim=64, sigma=1e-3, trainable=False), MLPTrunk((8,)))
+    (finding,) = audit(net.build(6, 1), torch.randn(500, 6), show=False).findings
+    assert finding.message.endswith(
+        "and B is fixed; `lff sigma` names the σ that spreads phases by 1 rad"
+    )
 
 
 def test_linear_control_is_seen_as_linear():

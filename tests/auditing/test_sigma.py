@@ -112,7 +112,7 @@ def test_constant_and_uneven_dimensions_are_named(rng):
 
 @pytest.mark.parametrize(
     ("sigma", "says"),
-    [(1e-3, "below the floor"), (0.1, "slow"), (0.3, "waves"), (0.9, "fast"), (60.0, "noise")],
+    [(1e-3, "nearly linear:"), (0.3, "waves:"), (0.9, "fast waves:"), (60.0, "very fast waves:")],
 )
 def test_verdicts_follow_the_phases(sigma, says):
     cluster = [[0.0], [0.01], [1.0], [1.01]]
@@ -120,6 +120,17 @@ def test_verdicts_follow_the_phases(sigma, says):
     assert advice.distances[1] == pytest.approx(0.995)
     assert advice.scatter == pytest.approx(1 / (2 * math.pi * 0.01))
     assert advice.judge(sigma).startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("distance", "advised"),
+    [(0.5, 0.2), (0.99, 0.1), (1.0, 0.01), (9.85, 0.01), (50.0, 0.01), (51.0, 0.002), (259, 4e-4)],
+)
+def test_the_advised_sigma_is_0_01_unless_distances_are_unusual(distance, advised):
+    advice = advise_sigma(points([0.0], [distance]), fourier_dim=128)
+    assert advice.advised == advised
+    assert advice.usual == (advised == 0.01)
+    assert 0.06 < advice.phase_spread(advised)[1] < 3.15
 
 
 def test_twins_have_no_neighbour_limit():

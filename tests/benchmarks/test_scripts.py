@@ -40,6 +40,13 @@ def check_peers(found, names, *, ours="lff"):
         assert speed == pytest.approx(rates[ours] / rates[name], rel=0.1)
 
 
+def test_help_starts_about_as_fast_as_python():
+    found = run("start_up", "--only", "help")
+    assert found["ratios"].keys() == {"help"}
+    assert 1 < found["ratios"]["help"] <= 15
+    assert found["met"] == {"help": True}
+
+
 def test_the_update_and_the_overhead_are_measured():
     found = run("sac_update", "--sizes", "16", "--steps", "200", "--eager", "--threads", "1")
     ratios = found["ratios"]

@@ -1,16 +1,28 @@
 """The command line as a user starts it."""
 
+import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
+import lff as lff_package
+import lff.cli
+from lff.cli.main import MODULES, find_command
 from lff.store import RunDir, read_rows
 
-SHORT = ("--steps", "160", "--warmup-steps", "100", "--eval-episodes", "1", "--eval-every", "160")
+SHORT = ("--steps", "160", "--warmup-steps", "100", "--eval-episodes", "1", "--eval-every", "80")
 TRAIN = ("train", "sac", "--env", "probe/action", *SHORT, "--log-every", "40")
+
+LISTS_MODULES = """
+import atexit, sys
+atexit.register(lambda: print("modules:", *sys.modules, file=sys.stderr))
+from lff.cli.main import main
+main()
+"""
 
 
 def start(*words, cwd):
@@ -28,8 +40,16 @@ def lff(*words, cwd):
 def test_train_show_resume(tmp_path, cli):
     (said, errors), code = lff(*TRAIN, "--dir", "run", cwd=tmp_path)
     assert code == 0, errors
-    assert "fourier(fourier_dim=128, sigma=0.01" in said
-    assert "step 160: return" in said
+    assert "fourier(fourier_dim=256, sigma=0.01" in said
+    assert re.search(r"^step 80 of 160: return \S+, largest \|Q\| -, \S+ steps/s, 0:00", said, re.M)
+    last = r"^step 160 of 160: return (\S+), largest \|Q\| (\S+), \S+ steps/s, 0:00:00 left$"
+    value, largest = re.search(last, said, re.MULTILINE).groups()
+    rows = [*read_rows(tmp_path / "run" / "metrics.jsonl")]
+    assert value == f"{rows[-1]['eval/return']:.1f}"
+    assert float(largest) >= float(f"{rows[-2]['train/q_max']:.3g}") > 0
+    assert f"\n  step 160: return {value} ± 0.0 over 1 episode\n" in said
+    assert ", zero policy" in said
+    assert f"\n  step 160: {rows[-2]['episode']:,} episodes of training, train/q_mean" in said
     assert "probe/action, seed 0, finished" in cli("show", "run").out
     longer = cli("resume", "run", "--steps", "240")
     assert longer.code == 0, longer.err
@@ -44,7 +64,7 @@ def test_networks_are_chosen_apart(cli):
     assert done.code == 0, done.err
     shown = cli("show", "run").out
     assert "actor  identity()" in shown
-    assert "critic linear-control(fourier_dim=128, sigma=0.1)" in shown
+    assert "critic linear-control(fourier_dim=256, sigma=0.1)" in shown
 
 
 @pytest.mark.parametrize(
@@ -102,3 +122,38 @@ def test_two_starts_in_one_directory(tmp_path, cli):
     finally:
         first.kill()
         first.communicate()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["--help"], 0, "  train       train an agent; the same command again resumes\n"),
+        ([], 0, "usage: lff COMMAND ...\n"),
+        (["--version"], 0, f"lff {lff_package.__version__}\n"),
+        (
+            ["trian", "--env", "x"],
+            2,
+            "lff: command must be one that lff --help lists, got 'trian'; did you mean train?\n",
+        ),
+    ],
+    ids=["help", "nothing", "version", "unknown"],
+)
+def test_help_and_unknown_commands_import_no_torch(words, code, says):
+    done = subprocess.run(
+        [sys.executable, "-c", LISTS_MODULES, *words], capture_output=True, text=True, check=False
+    )
+    said, modules = (done.stdout + done.stderr).split("modules: ")
+    assert done.returncode == code
+    assert says in said
+    loaded = {name.partition(".")[0] for name in modules.split()}
+    assert "lff" in loaded
+    assert loaded.isdisjoint(("torch", "numpy", "tyro", "rich", "gymnasium"))
+
+
+def test_help_lists_every_command_and_each_can_be_found(cli):
+    said = cli("--help").out
+    for name in MODULES:
+        assert callable(find_command(name))
+        assert re.search(rf"^  {name} +\w", said, re.MULTILINE)
+    files = {path.stem for path in Path(lff_package.cli.__path__[0]).glob("*.py")}
+    assert files - {*MODULES.values()} == {"__init__", "main", "output", "power"}

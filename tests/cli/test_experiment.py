@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -105,7 +106,7 @@ def test_status_lists_every_experiment(fig1, places, cli):
         (("run",), "one or more names"),
         (("run", "fig1", "--workers", "0"), "workers must be 1 or more"),
         (("run", "fig1", "--shard", "2/2"), "shard must be i/n"),
-        (("verdict", "fig8", "--results", "nowhere"), "lff experiment run fig8"),
+        (("verdict", "fig8", "--results", "nowhere"), "in a clone"),
         (("verdict",), "--all"),
     ],
 )
@@ -121,3 +122,21 @@ def test_shards():
     assert parse_shard("1/3") == (1, 3)
     with pytest.raises(BadInputError):
         parse_shard("a/b")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("verdict", "fig1"), ("verdict", "--all"), ("power", "--all"), ("plot", "fig1")],
+    ids=" ".join,
+)
+def test_outside_a_clone_the_error_says_where_the_tables_are(words, cli, tmp_path):
+    done = cli("experiment", *words)
+    assert done.code == 2
+    assert done.err == (
+        "lff: results must be a folder with tables, got 'results'; the committed tables are not in "
+        "the package but in the source repository: run this in a clone, or name its folder by "
+        "--results; lff experiment run makes new ones\n"
+    )
+    assert not list(tmp_path.iterdir())
+    clone = Path(__file__).parents[2] / "results"
+    assert cli("experiment", "verdict", "fig1", "--results", clone).code == 0

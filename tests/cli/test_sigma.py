@@ -22,7 +22,8 @@ def test_cheetah_in_numbers(cli, tmp_path):
     mine = next(row for row in actor["sigmas"] if row["sigma"] == 0.002)
     assert mine["updates_to_forget"] == pytest.approx(20)
     assert sum(mine["harmonics"]) == pytest.approx(1)
-    assert mine["verdict"].startswith("below the floor")
+    assert mine["verdict"].startswith("nearly linear")
+    assert (actor["advised"], critic["advised"]) == (0.01, 0.01)
     assert (tmp_path / "sigma.png").read_bytes().startswith(b"\x89PNG")
     assert cli(*words).code == 2  # the figure is there
     again = json.loads(cli(*words, "--force").out)
@@ -36,10 +37,26 @@ def test_tables_say_what_to_do(cli):
     assert ended.code == 2  # one observation, always the same
     assert "different points" in ended.err
     ended = cli(*CHEETAH, "--sigma", "0.001")
-    assert "actor: start with σ = 0.0" in ended.out
-    assert "Adam at 0.0003 can forget σ = 0.001 within 3 updates" in ended.out
-    assert "--normalize-obs" in ended.out
-    assert "<- yours" in ended.out
+    assert ended.out.startswith("dmc/cheetah-run, actor: take σ = 0.01 (typical inputs are D = 9.")
+    assert (
+        "critic: σ = 0.001 is nearly linear: phases of typical inputs differ by 0.06" in ended.out
+    )
+    assert "0.01 <- take" in ended.out
+    assert "0.001 <- yours" in ended.out
+    assert "--normalize-obs" not in ended.out
+
+
+@pytest.mark.parametrize(
+    ("task", "distance", "sigma"),
+    [("Humanoid-v5", 24, "0.0004"), ("MountainCarContinuous-v0", 0.6, "0.2")],
+)
+def test_unusual_inputs_are_to_be_normalised(task, distance, sigma, cli):
+    out = cli("sigma", "--env", f"gym/{task}", "--steps", "1000").out
+    assert f"gym/{task}, critic: typical inputs are D = {distance}" in out
+    assert (
+        "apart, outside 1 to 50: normalise observations (--normalize-obs) and take σ = 0.01" in out
+    )
+    assert f"take σ = {sigma}\n" in out
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_grids_at_every_scale(name):
                 assert len(cells) == len(arms), "one job makes all draws of an arm"
                 assert min(getattr(c.job, "draws", 5) for c in cells) >= 5
             else:
-                seeds = 2 if name == "tuning" else 5
+                seeds = 2 if name in ("tuning", "rivals-tuning") else 5
                 assert len({c.digest for c in cells}) >= len(arms) * seeds, "seeds of every arm"
 
 

@@ -58,12 +58,14 @@ def study(tmp_path):
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
     (package / "my_study.py").write_text(STUDY)
+    for name in ("csv", "json", "selectors"):  # a worker that imports from here fails
+        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('{name} of the working directory')")
     return tmp_path
 
 
 def run(study, *words):
-    env = {**os.environ, "PYTHONPATH": str(study / "elsewhere")}
-    command = [sys.executable, "-m", "lff", "experiment", *words]
+    env = {**os.environ, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    command = [sys.executable, "-m", "lff", "--path", "elsewhere", "experiment", *words]
     return subprocess.run(command, cwd=study, env=env, capture_output=True, text=True, check=False)
 
 

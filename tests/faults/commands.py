@@ -16,7 +16,10 @@ from lff.cli import policy, rerun, train  # noqa: F401  commands are imported wh
 from lff.cli.main import main
 
 ROOT = Path(__file__).parents[2]
-SCHEDULE = "--steps 300 --warmup-steps 90 --log-every 20 --eval-every 100 --eval-episodes 1"
+SCHEDULE = (
+    "--preset laptop --steps 300 --warmup-steps 90 --log-every 20 --eval-every 100 "
+    "--eval-episodes 1"
+)
 LIMIT = 500_000
 """Bytes of a file; a checkpoint of these runs has more."""
 

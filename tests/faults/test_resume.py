@@ -60,6 +60,10 @@ def test_a_killed_run_of_td3_goes_on_byte_for_byte():
     kill_and_resume(2, "TD3, own, cannot save its state")
 
 
+def test_a_killed_run_of_crossq_goes_on_byte_for_byte():
+    kill_and_resume(2, "CrossQ, own, cannot save its state")
+
+
 @pytest.mark.system
 @pytest.mark.parametrize("how", ["off", "native"])
 def test_killed_at_random_moments_of_a_simulator(how):

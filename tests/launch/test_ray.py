@@ -230,3 +230,28 @@ def running_below(pid, root, jobs):
         if holder["pid"] in pids and checkpoints(folder):
             return folder
     return None
+
+
+HOLD = """
+import sys
+from lff.launch.ray import _private_folder
+print(_private_folder(), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_the_folder_of_a_killed_driver_goes_at_the_next_start():
+    options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": HERE}
+    command = [sys.executable, "-c", HOLD]
+    with subprocess.Popen(command, **options) as killed, subprocess.Popen(command, **options) as on:
+        folders = [Path(process.stdout.readline().strip()) for process in (killed, on)]
+        killed.kill()
+        killed.wait()
+        assert all((folder / "token").exists() for folder in folders)
+        with subprocess.Popen(command, **options) as following:
+            new = Path(following.stdout.readline().strip())
+            assert (new / "token").stat().st_mode & 0o777 == 0o600
+            assert [folder.exists() for folder in folders] == [False, True]
+            following.communicate()
+        on.communicate()
+    assert not any(folder.exists() for folder in (*folders, new))

@@ -11,6 +11,7 @@ from lff.nn import (
     LinearControl,
     LogUniformFourier,
     MLPTrunk,
+    SimBaTrunk,
     SIRENTrunk,
     TanhControl,
 )
@@ -38,4 +39,5 @@ def trunks(*hidden):
         D2RLTrunk(hidden),
         SIRENTrunk(hidden),
         DeepFourierTrunk(hidden),
+        SimBaTrunk(width=hidden[-1], blocks=2),
     ]

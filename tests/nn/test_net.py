@@ -41,9 +41,9 @@ def test_lff_counts_by_hand():
     assert "sigma=0.001, trainable=True" in repr(net)
 
 
-def test_defaults_are_those_of_algorithm_1():
+def test_defaults_are_those_of_algorithm_1_with_the_recommended_sigma():
     net = LFF(3, 1)
-    assert net.front.sigma == 1.0
+    assert net.front.sigma == 0.01
     assert net.front.fourier_dim == 256
     assert [m.out_features for m in net.trunk if isinstance(m, nn.Linear)] == [256, 1]
 

@@ -7,6 +7,7 @@ import pytest
 from tests.system.programs import require
 
 ROOT = Path(__file__).parents[2]
+PROGRAMS = ["compiled_update", "compiled_pixels", "compiled_td3", "compiled_crossq"]
 
 
 def run(*arguments):
@@ -14,7 +15,7 @@ def run(*arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
-@pytest.mark.parametrize("program", ["compiled_update", "compiled_pixels", "compiled_td3"])
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_the_whole_update_is_one_graph(program):
     done = run(f"tests.parity.{program}", "aot_eager")
     assert done.returncode == 0, done.stderr
@@ -33,7 +34,7 @@ def test_the_compiled_update_of_ppo_equals_the_eager_one():
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("program", ["compiled_update", "compiled_pixels", "compiled_td3"])
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_the_compiled_update_equals_the_eager_one(program):
     require("g++", package="g++")
     done = run(f"tests.parity.{program}", "inductor")

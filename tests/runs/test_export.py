@@ -12,9 +12,12 @@ from tests.training.runs import small
 
 
 def test_a_missing_extra_is_one_line(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "onnx" else name)
-    with pytest.raises(BadInputError, match=r"no onnx.*learned-fourier-features\[export\]"):
-        exports.require_onnx()
+    monkeypatch.setattr(exports, "_NEEDED", ("json", "onnx_"))
+    line = r"^export to \.onnx needs onnx_, which is not installed; "
+    with pytest.raises(
+        BadInputError, match=line + r"pip install 'learned-fourier-features\[export\]'$"
+    ):
+        exports.export(None, "onnx")
 
 
 def test_a_file_that_acts_otherwise_is_not_handed_out(monkeypatch, tmp_path):

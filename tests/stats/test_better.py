@@ -104,6 +104,25 @@ def test_by_so_much(by, outcome):
     assert f"asked for > {by:g}" in verdict.because
 
 
+@pytest.mark.parametrize(
+    ("share", "outcome"), [(0.9, SUPPORTED), (0.92, UNDECIDED), (0.99, CONTRADICTED)]
+)
+def test_a_share_of_the_gain_over_the_random_policy(share, outcome):
+    """Gains of 93 ± 1.9632 and 100 over a random policy at -200."""
+    random = runs("random policy", [-200.0] * 5, step=0)
+    rows = runs("A", shifted(ONE_TO_FIVE, -110)) + runs("B", [-100.0] * 5) + random
+    verdict = better(share=share).judge(rows)
+    assert verdict.outcome == outcome
+    mean = 93 - 100 * share
+    assert numbers(verdict.because) == pytest.approx((mean - MARGIN, mean + MARGIN), abs=0.005)
+    assert f"A minus {share} of B, both above the random policy" in verdict.because
+
+
+def test_a_share_left_out_does_not_change_what_decides():
+    assert "share" not in better().decides
+    assert better(share=0.8).decides["share"] == 0.8
+
+
 @pytest.mark.parametrize(("by", "outcome"), [(1.5, SUPPORTED), (2.5, CONTRADICTED)])
 def test_by_a_factor(by, outcome):
     """Means of 200 and 100 with an error of ½ %."""

@@ -96,3 +96,16 @@ def test_api_names_every_public_name(site):
     text = "".join(page.read_text() for page in (site / "api").glob("*.html"))
     for name in lff.__all__:
         assert re.search(rf'id="lff\.{name}"', text), name
+
+
+def test_search_works_on_pages_that_are_opened_as_files(site, tmp_path):
+    """Results are listed without a server, guides before names of the API."""
+    browser = require("chromium", package="chromium")
+    address = f"{(site / 'search.html').as_uri()}?q=sigma"
+    command = [browser, *QUIET, f"--user-data-dir={tmp_path}", "--virtual-time-budget=20000"]
+    done = subprocess.run(
+        [*command, "--dump-dom", address], capture_output=True, text=True, timeout=120, check=True
+    )
+    links = re.findall(r'<a href="([^"]+)" data-score', done.stdout)
+    assert links[0].startswith("sigma.html")
+    assert any("lff.auditing.advise_sigma" in link for link in links)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,20 @@ def test_hidden_simulator_and_trackers():
     assert step["remedy"] == "pip install 'learned-fourier-features[dmc]'"
     assert "not installed: dmc, gym, wandb" in extras["found"]
     assert "learned-fourier-features[dmc,gym,wandb]" in extras["remedy"]
+
+
+def test_every_extra_that_users_install_is_checked():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    others = {"dev", "docs", "peers", "rltools", "figures"}
+    assert {*doctor.EXTRAS} == {*project["optional-dependencies"]} - others
+    assert len(doctor.CORE) == len(project["dependencies"])
+    assert doctor.absent(doctor.CORE) == []
+
+
+def test_a_folder_of_the_same_name_is_not_the_package(tmp_path, monkeypatch):
+    (tmp_path / "wandb_").mkdir()  # wandb itself leaves such a folder where it ran
+    monkeypatch.syspath_prepend(tmp_path)
+    assert doctor.absent(["json", "wandb_"]) == ["wandb_"]
 
 
 def test_mujoco_4_is_refused_and_3_is_not():

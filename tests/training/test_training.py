@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from lff.algos import FixedAlpha, NoTarget, PolyakTarget, SACConfig, Spaces
+from lff.algos.crossq import CrossQConfig
 from lff.algos.td3 import TD3Config
 from lff.core.errors import BadInputError, InterruptedRunError, NonFiniteError
 from lff.data import Replay
@@ -77,6 +78,7 @@ def test_another_config_in_the_same_directory_is_refused(tmp_path):
 
 
 TD3 = TD3Config(actor=NET, critic=NET, batch_size=16, actor_lr=1e-3, critic_lr=1e-3)
+CROSSQ = CrossQConfig(actor=NET, critic=NET, batch_size=16, actor_lr=1e-3, critic_lr=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -87,8 +89,9 @@ TD3 = TD3Config(actor=NET, critic=NET, batch_size=16, actor_lr=1e-3, critic_lr=1
         ("gym/Hopper-v5", (130, 210, 310), 300, None),
         ("gym/Hopper-v5", (130, 211, 310), 300, TD3),
         ("gym/Pendulum-v1", (130, 310), 300, TD3),
+        ("gym/Hopper-v5", (130, 211, 310), 300, CROSSQ),
     ],
-    ids=["cheetah", "pendulum", "hopper", "td3-hopper", "td3-pendulum"],
+    ids=["cheetah", "pendulum", "hopper", "td3-hopper", "td3-pendulum", "crossq-hopper"],
 )
 def test_interrupted_and_resumed_equals_uninterrupted(env, stops, eval_every, algo, tmp_path):
     """Pendulum cannot save its state: it goes on to the start of the next episode, then stops."""
@@ -287,6 +290,10 @@ def test_presets_are_those_of_the_sources():
     assert (text.sizes.sigma, text.sizes.fourier_dim) == (0.001, 1024)
     assert preset("paper-text", "dmc/quadruped-run").sizes.sigma == 0.01
     assert preset("authors-readme", "dmc/walker-run").fields["actor_lr"] == 3e-4
+    default = preset("default", "gym/Pendulum-v1").config().algo
+    assert (default.batch_size, default.warmup_steps, default.target.period) == (256, 1_000, 1)
+    assert default.actor_lr == default.critic_lr == default.alpha.lr == 3e-4
+    assert default.critic.trunk.hidden == (256, 256)
     laptop = preset("laptop", "dmc/walker-run").config()
     assert laptop.algo.actor.trunk.hidden == (128, 128)
     assert (laptop.algo.batch_size, laptop.algo.critic.front.sigma) == (128, 0.01)

@@ -40,6 +40,7 @@ ALGORITHMS = Registry(
         "sac-pixels": "lff.algos.sac_pixels:PixelSACConfig",
         "ppo": "lff.algos.ppo:PPOConfig",
         "td3": "lff.algos.td3:TD3Config",
+        "crossq": "lff.algos.crossq:CrossQConfig",
     },
 )
 """Every algorithm of ours, by its name on disk and on the command line."""

@@ -133,10 +133,10 @@ def _judge_phases(report: LayerReport, *, with_inputs: bool) -> str:
     share = phases.linear_share + phases.constant_share
     if share < 0.5:
         return ""
-    return (
-        f"{share:.0%} of the Fourier features are effectively linear or constant on these inputs; "
-        "raise σ if you want waves"
-    )
+    state = f"{share:.0%} of the Fourier features are linear or constant on these inputs"
+    if not report.trainable:
+        return f"{state}, and B is fixed; `lff sigma` names the σ that spreads phases by 1 rad"
+    return f"{state}; normal before training at the advised σ = 0.01: Adam widens B"
 
 
 def _location_findings(item: AuditedLayer) -> list[Finding]:

@@ -15,8 +15,9 @@ the kernel (F/2) exp(-s²/2) + x·x' are the harmonics n, with the modified Bess
 
     λ_n = (F/2) e^{-z} I_n(z) + (r²/2) [n = 1],        z = (2πσr)²                             (3)
 
-An Adam step moves an entry of B by about its learning rate whatever the gradient: after σ/lr steps
-a small σ is forgotten.  ``docs/sigma.md`` derives all of this.
+An Adam step moves an entry of B by at most about its learning rate, whatever the gradient: after
+σ/lr steps B can have moved as far as it was spread.  ``docs/sigma.md`` has the recommendation that
+follows, with the evidence for it.
 """
 
 import math
@@ -30,6 +31,10 @@ from lff.core.checks import EvenSize, check_positive, check_scale, checked
 from lff.core.errors import BadInputError, BadTypeError
 from lff.nn.phases import Quantiles, quantiles
 
+USUAL_SIGMA = 0.01
+"""The recommended σ, for inputs whose median distance is in ``USUAL_DISTANCES``."""
+USUAL_DISTANCES = (1.0, 50.0)
+"""At 50 the phases of σ = 0.01 wrap (π rad); tasks of the committed studies have 3.9 to 24."""
 MOST_POINTS = 1024
 """Distances are taken between this many points at the most, evenly spaced in the batch."""
 CIRCLE = 4096
@@ -60,13 +65,24 @@ class SigmaAdvice:
     """Dimensions that do not vary: their columns of B only shift phases."""
 
     @property
+    def usual(self) -> bool:
+        """Whether the median distance is in the range for which σ = 0.01 is recommended."""
+        low, high = USUAL_DISTANCES
+        return low <= self.distances[1] <= high
+
+    @property
+    def advised(self) -> float:
+        """The σ to take: 0.01, or outside the usual range 0.1/D, which has the same phases."""
+        return USUAL_SIGMA if self.usual else float(f"{10 * USUAL_SIGMA / self.distances[1]:.1g}")
+
+    @property
     def floor(self) -> float:
         """σ below which the waves add less distance than x itself, equation (2)."""
         return 1 / (2 * math.pi * math.sqrt(self.fourier_dim / 2))
 
     @property
     def bend(self) -> float:
-        """σ at which typical phases spread by 1 rad: where to start."""
+        """σ at which typical phases spread by 1 rad: the choice if B is not trained."""
         return 1 / (2 * math.pi * self.distances[1])
 
     @property
@@ -121,22 +137,15 @@ class SigmaAdvice:
 
     def judge(self, sigma: float) -> str:
         """Return one sentence on the effect of a σ on these inputs."""
-        spread, share = self.phase_spread(sigma)[1], self.wave_share(sigma)
-        if sigma < self.floor and spread < 1:
-            return (
-                f"below the floor: the waves make {share:.0%} of the distance, x the rest; at the "
-                "start the network is one on x, and the learning rate of B is the knob"
-            )
+        spread = self.phase_spread(sigma)[1]
+        phases = f"phases of typical inputs differ by {spread:.2g} rad"
         if spread < 1:
-            return f"slow waves: phases spread by {spread:.2g} rad, nearly linear in x"
+            return f"nearly linear: {phases} before training, which widens B"
         if spread <= math.pi:
-            return f"waves: phases of typical points spread by {spread:.2g} rad"
+            return f"waves: {phases}"
         if sigma < self.scatter:
-            return (
-                f"fast waves: phases spread by {spread:.2g} rad and wrap; only neighbours inform "
-                "each other"
-            )
-        return f"noise: phases spread by {spread:.2g} rad, and even nearest neighbours part"
+            return f"fast waves: {phases} and wrap: at first only close neighbours look alike"
+        return f"very fast waves: {phases}: at first even nearest neighbours look unrelated"
 
 
 @torch.no_grad()
@@ -147,10 +156,10 @@ def advise_sigma(x: Float[Tensor, "point in_features"], *, fourier_dim: int) -> 
 
     >>> x = torch.randn(2000, 23, generator=torch.Generator().manual_seed(0))
     >>> advice = advise_sigma(x, fourier_dim=1024)
-    >>> print(f"{advice.floor:.4f} {advice.bend:.3f}")
-    0.0070 0.024
-    >>> advice.judge(0.001)[:15]
-    'below the floor'
+    >>> advice.advised
+    0.01
+    >>> advice.judge(0.01)
+    'nearly linear: phases of typical inputs differ by 0.42 rad before training, which widens B'
     """
     fourier_dim = checked(EvenSize, "fourier_dim", fourier_dim)
     if not isinstance(x, Tensor) or not x.is_floating_point():

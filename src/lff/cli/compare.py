@@ -8,9 +8,10 @@ from typing import Any
 
 import tyro
 
-from lff.cli.output import Force, Json, cell, check_out, print_table, require_figures
+from lff.cli.output import Force, Json, cell, check_out, print_table
 from lff.core.errors import BadInputError
 from lff.runs.read import RETURN, Run, area, differences, read_runs, shared_range
+from lff.store.atomic import understood
 
 LABELS = {
     "last_return": "last eval/return",
@@ -36,14 +37,18 @@ def compare_command(
 
     Args:
         runs: two run directories or more; they may still be going on.
-        plot: also draw the evaluation curves into this .png (needs the extra figures).
+        plot: also draw the evaluation curves into this .png.
     """
     if len(runs) < 2:
         remedy = "name another; lff show RUN shows one"
         raise BadInputError("runs", [str(run) for run in runs], "two or more", remedy)
     if plot is not None:
         check_out(plot, force=force, suffix=".png")
-    found = read_runs(runs)
+    with understood(", ".join(map(str, runs))):
+        _compare(read_runs(runs), plot, as_json=as_json)
+
+
+def _compare(found: Sequence[Run], plot: Path | None, *, as_json: bool) -> None:
     if plot is not None:
         _draw(found, plot)
     span = shared_range(found)
@@ -100,7 +105,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def _draw(found: Sequence[Run], path: Path) -> None:
-    require_figures("plot")
+    # here, because matplotlib and scipy take a second to import
     from lff.report import draw_curves, new_figure, run_colors, save_figure
     from lff.stats import Row
 

@@ -13,18 +13,23 @@ from typing import Annotated, Any
 
 import tyro
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from lff.cli.output import Json, print_table
 from lff.cli.power import Names, power
-from lff.core.errors import BadInputError
+from lff.cli.report import entry_of, published_scores
+from lff.core.errors import BadInputError, StorageError
 from lff.experiments import Result, find_experiment, list_experiments, load
 from lff.experiments.engine import Show, run_all
-from lff.experiments.results import RESULTS, RUNS, document, find_table, finished
+from lff.experiments.results import RESULTS, RUNS, check_results, document, find_table, finished
 from lff.experiments.spec import SCALES, ScaleName
 from lff.launch.local import Task
 from lff.launch.records import PROGRESS
+from lff.report import save_figure
+from lff.report.site import claims_page
 from lff.stats.metrics import RANDOM, ZERO
+from lff.store import read_json
 
 QUIET_SECONDS = 60.0
 """Seconds between two lines of progress when output is not a terminal."""
@@ -148,9 +153,6 @@ def plot(
         results: where tables are.
         out: the figure's file; runs/figures/NAME.png if not given.
     """
-    from lff.cli.report import published_scores
-    from lff.report import save_figure
-
     if out is not None and len(names) != 1:
         raise BadInputError("out", str(out), "given for one experiment", "leave it out")
     for name in names:
@@ -184,11 +186,10 @@ def verdict(
     if all == bool(names):
         remedy = "lff experiment verdict fig8, or --all"
         raise BadInputError("experiments", names, "named, or --all alone", remedy)
+    if all:
+        check_results(results)
     chosen = names or [n for n in list_experiments() if find_table(results, n, scale)]
     if markdown:
-        from lff.cli.report import entry_of
-        from lff.report.site import claims_page
-
         print(claims_page(entry_of(name, results, scale) for name in chosen), end="")
         return
     loaded = [load(name, scale, results=results) for name in chosen]
@@ -282,10 +283,14 @@ def _show_task(bar: Progress, lines: dict[str, Any], task: Task, root: Path) -> 
         if task.digest not in lines:
             lines[task.digest] = bar.add_task(task.digest[:8], total=100, text="")
         try:
-            note = json.loads((root / "jobs" / task.digest / PROGRESS).read_text())
-        except (OSError, ValueError):
+            note = read_json(root / "jobs" / task.digest / PROGRESS)
+            shown: dict[str, Any] = {
+                "completed": int(100 * note["fraction"]),
+                "text": escape(note["text"]),
+            }
+        except (StorageError, LookupError, TypeError, ValueError, OverflowError):
             return
-        bar.update(lines[task.digest], completed=int(100 * note["fraction"]), text=note["text"])
+        bar.update(lines[task.digest], **shown)
     elif task.digest in lines:
         bar.remove_task(lines.pop(task.digest))
 

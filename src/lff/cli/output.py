@@ -8,7 +8,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from lff.core.errors import BadInputError, missing_extra
+from lff.core.errors import BadInputError
 
 arg = tyro.conf.arg
 Run = tyro.conf.Positional[
@@ -17,7 +17,10 @@ Run = tyro.conf.Positional[
 Checkpoint = Annotated[str, arg(help="latest, final, or the step of a kept checkpoint")]
 Force = Annotated[bool, arg(help="replace the file if it is there")]
 Json = Annotated[bool, arg(name="json", help="print JSON instead of tables")]
-Trust = Annotated[tuple[str, ...], arg(help="your packages whose classes a config may name")]
+Trust = Annotated[
+    tuple[str, ...],
+    arg(help="your packages or modules whose classes and environments a stored config may name"),
+]
 
 
 def print_table(
@@ -63,11 +66,3 @@ def check_out(out: Path, *, force: bool, suffix: str = "") -> None:
         raise BadInputError("file", str(out), "a new file", "use another name, or --force")
     if not out.parent.is_dir():
         raise BadInputError("file", str(out), "in a folder that is there", "make the folder first")
-
-
-def require_figures(what: str) -> None:
-    """Raise unless the packages of the extra ``figures`` are installed."""
-    try:
-        import lff.report  # noqa: F401
-    except ImportError as error:
-        raise missing_extra(str(error.name), "figures", what) from None

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from lff.auditing import audit
-from lff.cli.output import Checkpoint, Force, Run, check_out
+from lff.cli.output import Checkpoint, Force, Run, Trust, check_out
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError, ExitCode
 from lff.runs.export import Format, export
@@ -18,8 +18,9 @@ from lff.store import write_bytes
 FORMATS: dict[str, Format] = {".onnx": "onnx", ".pt2": "pt2"}
 
 
-def _load(run: Path, checkpoint: str) -> Policy:
-    policy = load(run, checkpoint=int(checkpoint) if checkpoint.isdecimal() else checkpoint)
+def _load(run: Path, checkpoint: str, trust: Trust) -> Policy:
+    which = int(checkpoint) if checkpoint.isdecimal() else checkpoint
+    policy = load(run, checkpoint=which, trust=trust)
     print(f"{run}: {policy.config.env}, step {policy.step:,}")
     return policy
 
@@ -33,6 +34,7 @@ def play_command(
     sample: bool = False,
     video: Path | None = None,
     checkpoint: Checkpoint = "latest",
+    trust: Trust = (),
     force: Force = False,
 ) -> None:
     """Play a run's policy on its task and print the returns; nothing in the run is changed.
@@ -47,7 +49,7 @@ def play_command(
     if video is not None:
         require_writer(video)
         check_out(video, force=force)
-    policy = _load(run, checkpoint)
+    policy = _load(run, checkpoint, trust)
     returns = []
     with closing(Player(policy, seed=seed, sample=sample, render=video is not None)) as player:
         every = stride(player.fps)
@@ -57,19 +59,19 @@ def play_command(
             returns.append(sum(rewards))
             print(f"  episode {number}: return {returns[-1]:.1f}, {len(rewards)} actions")
     if episodes > 1:
-        print(f"  mean {np.mean(returns):.1f} ± {np.std(returns):.1f} over episodes")
+        print(f"  mean {np.mean(returns):.1f} ± {np.std(returns):.1f} over {episodes} episodes")
     if video is not None and film is not None:
         write_bytes(video, film.finish())
         print(f"{video}: {player.fps / every:.3g} frames a second")
 
 
-def audit_command(run: Run, /, *, checkpoint: Checkpoint = "latest") -> None:
+def audit_command(run: Run, /, *, checkpoint: Checkpoint = "latest", trust: Trust = ()) -> None:
     """Audit the Fourier layers of a run's networks; exit code 1 if something is wrong.
 
     The table has σ (at the start) beside the spread of B (now); a spread that training has moved
     is a note, not a problem.  Phases are those of the last observations in the run's replay.
     """
-    policy = _load(run, checkpoint)
+    policy = _load(run, checkpoint, trust)
     report = audit(policy.agent, replay_sample(policy), show=False)
     nothing = "ok: no Fourier layer in these networks, nothing to audit"
     print(report if report.layers else nothing)
@@ -77,7 +79,9 @@ def audit_command(run: Run, /, *, checkpoint: Checkpoint = "latest") -> None:
         sys.exit(ExitCode.FAILED)
 
 
-def export_command(run: Run, /, *, out: Path, native: bool = False, force: Force = False) -> None:
+def export_command(
+    run: Run, /, *, out: Path, native: bool = False, trust: Trust = (), force: Force = False
+) -> None:
     """Write a run's mean-action policy as ONNX or as torch's archive; no lff is needed to use it.
 
     Input "obs" (batch, obs), output "action" (batch, action), float32, any batch.
@@ -90,7 +94,7 @@ def export_command(run: Run, /, *, out: Path, native: bool = False, force: Force
     if kind is None:
         raise BadInputError("out", str(out), "a .onnx or .pt2 file", "use policy.onnx, say")
     check_out(out, force=force)
-    policy = load(run)
+    policy = load(run, trust=trust)
     data = export(policy, kind, native=native)
     write_bytes(out, data)
     spaces = policy.agent.spaces

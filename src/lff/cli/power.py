@@ -8,7 +8,7 @@ import tyro
 from lff.cli.output import print_table
 from lff.core.errors import BadInputError
 from lff.experiments import Result, find_experiment, list_experiments, load
-from lff.experiments.results import RESULTS, Table, find_table, record_path
+from lff.experiments.results import RESULTS, Table, check_results, find_table, record_path
 from lff.experiments.spec import Experiment
 from lff.launch.records import read_header
 from lff.stats.power import EFFECT, plan
@@ -59,6 +59,8 @@ def power(
         raise BadInputError("experiments", names, "named, or --all alone", remedy)
     if not 0 < effect < 0.5:
         raise BadInputError("effect", effect, "between 0 and 0.5", "use 0.25")
+    if all:
+        check_results(results)
     rows: list[tuple[str, ...]] = []
     for name in names or [n for n in list_experiments() if find_table(results, n)]:
         experiment = find_experiment(name)

@@ -1,20 +1,19 @@
 """``lff report NAME|RUN...`` and ``lff explore``: pages that need nothing else."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import tyro
 
-from lff.cli.output import require_figures
 from lff.core.errors import BadInputError
 from lff.experiments import find_experiment, list_experiments
 from lff.experiments.results import find_table, need_table
 from lff.experiments.spec import ScaleName
+from lff.report import Entry, check_replaceable, run_page, write_page, write_site
+from lff.report.explorer import explorer_page
 from lff.runs.read import read_runs
 from lff.stats import Published, read_published
-
-if TYPE_CHECKING:
-    from lff.report import Entry
+from lff.store.atomic import understood
 
 
 def report_command(
@@ -37,9 +36,6 @@ def report_command(
         scale: take the table of this scale; the largest there is by default.
         force: also replace a file that is not such a page.
     """
-    require_figures("report")
-    from lff.report import check_replaceable, run_page, write_page, write_site
-
     if all_:
         folder = out or Path("site")
         if what:
@@ -71,8 +67,10 @@ def report_command(
             remedy = "make one page for each, or lff report --all" if known else "name a folder"
             raise BadInputError("report", name, constraint, remedy)
     check_replaceable(path, force=force)
-    runs = read_runs([Path(name) for name in what])
-    write_page(path, run_page(runs))
+    with understood(", ".join(what)):
+        runs = read_runs([Path(name) for name in what])
+        page = run_page(runs)
+    write_page(path, page)
     rows = sum(len(run.rows) for run in runs)
     print(f"{path}: {', '.join(run.name for run in runs)}, {rows:,} rows of metrics")
 
@@ -86,19 +84,13 @@ def explore_command(*, out: Path = Path("explore.html"), force: bool = False) ->
         out: the page.
         force: also replace a file that is not such a page.
     """
-    require_figures("explore")
-    from lff.report import check_replaceable, write_page
-    from lff.report.explorer import explorer_page
-
     check_replaceable(out, force=force)
     write_page(out, explorer_page())
     print(f"{out}: open it in a browser")
 
 
-def entry_of(name: str, results: Path, scale: ScaleName | None) -> "Entry":
+def entry_of(name: str, results: Path, scale: ScaleName | None) -> Entry:
     """Return an experiment with its table and the verdicts on its claims, if it has a table."""
-    from lff.report import Entry
-
     experiment = find_experiment(name)
     table = find_table(results, experiment.name, scale)
     if table is None:

@@ -1,21 +1,31 @@
 """``lff resume RUN`` goes on with a run; ``lff rerun RUN --dir NEW`` repeats and compares it."""
 
 import dataclasses
-import json
 import sys
 from pathlib import Path
+from typing import Annotated
 
-from lff.cli.output import Run, Trust
+from lff.cli.output import Run, Trust, arg
 from lff.cli.train import run_to_end
-from lff.core.errors import BadInputError, ExitCode, StorageError
+from lff.core.errors import BadInputError, CorruptError, ExitCode, StorageError
 from lff.runs.load import read_config
 from lff.store import RunDir, find_run
+from lff.store.atomic import loads, read_bytes, shown
 from lff.training.run import versions
 from lff.training.trackers import Trackers
 
+NO_TRACKERS = Trackers()
 
-def resume_command(run: Run, /, *, steps: int | None = None, trust: Trust = ()) -> None:
-    """Go on with a run from its newest checkpoint, by its stored config and in its trackers.
+
+def resume_command(
+    run: Run,
+    /,
+    *,
+    steps: int | None = None,
+    trust: Trust = (),
+    trackers: Annotated[Trackers, arg(name="")] = NO_TRACKERS,
+) -> None:
+    """Go on with a run from its newest checkpoint, by its stored config.
 
     Args:
         steps: extend the run to this many environment steps.
@@ -29,15 +39,9 @@ def resume_command(run: Run, /, *, steps: int | None = None, trust: Trust = ()) 
         config = dataclasses.replace(config, steps=steps)
     try:
         episodes = int(folder.info.get("reference_episodes", 0))
-    except StorageError:
+    except (StorageError, TypeError, ValueError):
         episodes = 0  # the start reports what is damaged
-    run_to_end(
-        config,
-        run,
-        Trackers.of(folder),
-        may_differ=("steps",),
-        reference_episodes=episodes,
-    )
+    run_to_end(config, run, trackers, may_differ=("steps",), reference_episodes=episodes)
 
 
 def rerun_command(
@@ -83,7 +87,7 @@ def first_difference(old: RunDir, new: RunDir) -> str | None:
 
     A run that is not finished is compared as far as it has come.
     """
-    there, here = (folder.metrics_file.read_bytes().split(b"\n") for folder in (old, new))
+    there, here = (read_bytes(folder.metrics_file).split(b"\n") for folder in (old, new))
     if old.status != "finished":
         there = there[:-1]
         here = here[: len(there)]
@@ -97,10 +101,10 @@ def first_difference(old: RunDir, new: RunDir) -> str | None:
 
 def _describe(one: bytes, other: bytes) -> str:
     try:
-        then, now = json.loads(one), json.loads(other)
+        then, now = (shown(loads(row, Path("metrics.jsonl"))) for row in (one, other))
         names = sorted(n for n in {*then, *now} if then.get(n) != now.get(n))
         parts = [f"{n}: {then.get(n)} there, {now.get(n)} here" for n in names[:3]]
-    except (ValueError, AttributeError):
+    except CorruptError:
         return "not a row of metrics in both"
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return f"step {then.get('env_step')}: {'; '.join(parts)}{more}"

@@ -8,6 +8,7 @@ import tyro
 
 from lff.runs.read import RETURN, Run, read_run
 from lff.store import find_run
+from lff.store.atomic import understood
 
 LEARNED = (
     "train/q_mean",
@@ -24,15 +25,16 @@ def show_command(run: tyro.conf.Positional[Path], /) -> None:
     Args:
         run: the run directory.
     """
-    folder = find_run(run)
-    config = folder.config
-    computed = folder.info.get("computed") if folder.info_file.exists() else None
-    if not isinstance(computed, dict) or computed.get("by") not in FORMS:
-        computed = {"by": config["compute"]["compile"]}
-    how = describe_compute(computed)
-    print(f"{run}: {config['env']}, seed {config['seed']}, {folder.status}, {how}")
-    print_networks(config["algo"])
-    print_summary(run)
+    with understood(run):
+        folder = find_run(run)
+        config = folder.config
+        computed = folder.info.get("computed") if folder.info_file.exists() else None
+        if not isinstance(computed, dict) or computed.get("by") not in [*FORMS]:
+            computed = {"by": config["compute"]["compile"]}
+        how = describe_compute(computed)
+        print(f"{run}: {config['env']}, seed {config['seed']}, {folder.status}, {how}")
+        print_networks(config["algo"])
+        print_summary(run)
 
 
 FORMS = {"native": "native", "graph": "compiled graph", "off": "eager"}
@@ -64,20 +66,38 @@ def print_networks(algo: dict[str, Any]) -> None:
 
 def print_summary(path: Path) -> None:
     """Print the last evaluation, the reference policies and the last row of training metrics."""
-    run: Run = read_run(path)
+    with understood(path):
+        _print_summary(read_run(path))
+
+
+def _print_summary(run: Run) -> None:
     for row in [row for row in run.rows if RETURN in row][-1:]:
         value, spread = (_number(row[name]) for name in (RETURN, "eval/return_std"))
-        print(f"  step {row['env_step']:,}: return {value} ± {spread} over episodes")
-    means = {name: run.reference_mean(name) for name, values in run.reference.items() if values}
-    if means:
-        listed = ", ".join(f"{name} policy {_number(mean)}" for name, mean in means.items())
-        print(f"  for reference: {listed}")
+        played = episodes(len(run.last_episodes))
+        print(f"  step {row['env_step']:,}: return {value} ± {spread} over {played}")
+    listed = [
+        f"{name} policy {_number(run.reference_mean(name))} over {episodes(len(values))}"
+        for name, values in run.reference.items()
+        if values
+    ]
+    if listed:
+        print(f"  for reference: {', '.join(listed)}")
     for row in [row for row in run.rows if any(name in row for name in LEARNED)][-1:]:
         values = [f"{name} {row[name]:.3g}" for name in LEARNED if row.get(name) is not None]
-        print(f"  step {row['env_step']:,}: {', '.join(values)}")
+        trained = f"{episodes(run.episodes)} of training"
+        print(f"  step {row['env_step']:,}: {', '.join([trained, *values])}")
     if run.steps_per_second is not None:
         shares = [f"{name} {share:.0%}" for name, share in run.time_shares.items()]
         print(f"  {run.steps_per_second:,.0f} steps/s: {', '.join(shares)}")
+
+
+def episodes(count: int) -> str:
+    """Return a count in words.
+
+    >>> episodes(1), episodes(1200)
+    ('1 episode', '1,200 episodes')
+    """
+    return f"{count:,} episode{'' if count == 1 else 's'}"
 
 
 def _number(value: float | None) -> str:

@@ -5,8 +5,9 @@ from typing import Any
 
 import tyro
 
-from lff.cli.output import print_table, require_figures
+from lff.cli.output import print_table
 from lff.core.errors import BadInputError
+from lff.report import new_figure, run_colors, save_figure
 from lff.runs.read import names_of
 from lff.runs.spectra import HIGH, Snapshot, read_spectra
 from lff.store import csv_bytes, write_bytes
@@ -65,9 +66,6 @@ def write_spectra(path: Path, found: dict[str, list[Snapshot]]) -> None:
 
 def draw_spectra(found: dict[str, list[Snapshot]], path: Path) -> Path:
     """Draw spectra before (dotted) and after training, and the roughness of Q over it."""
-    require_figures("spectrum")
-    from lff.report import new_figure, run_colors, save_figure
-
     figure, (kernel, lines, rough) = new_figure(3, width=11, height=3.2)
     colors = run_colors([*found])
     for name, snapshots in found.items():

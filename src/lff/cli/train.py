@@ -5,10 +5,13 @@ makes a ready config from a preset; the second has a flag for every field of tha
 """
 
 import dataclasses
+import math
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -91,7 +94,7 @@ class TrainFlags:
     package.module:make_env."""
     dir: Path
     """the run directory."""
-    preset: PresetName = "laptop"
+    preset: PresetName = "default"
     """sizes, rates and schedule; lff presets lists them."""
     steps: int | None = None
     """environment steps, action repeat included, instead of the preset's."""
@@ -223,8 +226,8 @@ def run_to_end(
 
 @contextmanager
 def progress(label: str, steps: int, track: Watch) -> Iterator[Watch]:
-    """Show a bar with steps, return, |Q| and time left; off where no terminal is."""
-    console = Console(file=sys.stderr)
+    """Show a bar with steps, return, |Q| and time left; where no terminal is, lines instead."""
+    console, lines = Console(file=sys.stderr), None if sys.stdout.isatty() else EvaluationLines()
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -238,6 +241,8 @@ def progress(label: str, steps: int, track: Watch) -> Iterator[Watch]:
 
         def watch(loop: Loop, event: str) -> None:
             track(loop, event)
+            if lines is not None:
+                lines.watch(loop, event)
             if event == "warning":
                 console.print(f"[yellow]warning:[/] {loop.warning}", highlight=False)
             if event == "step" and loop.progress.agent_step % REDRAW_EVERY:
@@ -251,6 +256,34 @@ def progress(label: str, steps: int, track: Watch) -> Iterator[Watch]:
             bar.update(task, completed=min(loop.progress.env_step, steps), **shown)
 
         yield watch
+
+
+class EvaluationLines:
+    """One line for each evaluation, for logs."""
+
+    def __init__(self) -> None:
+        self.start: tuple[float, int] | None = None
+        self.largest = 0.0
+
+    def watch(self, loop: Loop, event: str) -> None:
+        """Print a line on each evaluation; speed and time left are those of this start."""
+        now, step = time.perf_counter(), loop.progress.env_step
+        if self.start is None:
+            self.start = now, step
+        self.largest = max(self.largest, loop.progress.value_max)
+        if event != "eval":
+            return
+        rate = (step - self.start[1]) / max(now - self.start[0], 1e-9)
+        left = max(loop.config.steps - step, 0) / rate if rate else math.nan
+        words = "unknown time" if math.isnan(left) else str(timedelta(seconds=round(left)))
+        largest = f"{self.largest:.3g}" if loop.progress.updates else "-"
+        value = f"largest |{loop.agent.value_letter}| {largest}"
+        print(
+            f"step {step:,} of {loop.config.steps:,}: return {loop.last_return:.1f}, {value}, "
+            f"{rate:,.0f} steps/s, {words} left",
+            flush=True,
+        )
+        self.largest = 0.0
 
 
 FLAT = ("algo", "schedule", "compute")

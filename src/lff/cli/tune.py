@@ -2,18 +2,18 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from lff.cli.experiment import bars
 from lff.cli.output import print_table
-from lff.core.errors import BadInputError, missing_extra
+from lff.core.errors import BadInputError, require_extra
 from lff.envs import has_pixels
+from lff.experiments.engine import launch_jobs
+from lff.experiments.grids import Size
+from lff.experiments.tuning import Space, Trial, tune
 from lff.store import csv_bytes, write_bytes
 from lff.training.networks import NetName
-
-if TYPE_CHECKING:
-    from lff.experiments.tuning import Trial
 
 WITH_SIGMA = ("lff", "fixed-b", "no-concat", "linear")
 WITH_SIZE = (*WITH_SIGMA, "log-uniform", "constant")
@@ -59,13 +59,7 @@ def tune_command(
     if has_pixels(env):
         remedy = "tune from state, or compare runs of lff train with --sigma and --fourier-dim"
         raise BadInputError("env", env, "a task that observes numbers", remedy)
-    try:
-        from lff.experiments.tuning import Space, tune
-    except ImportError as error:
-        raise missing_extra(str(error.name), "tune,stats", "lff tune") from None
-    from lff.cli.experiment import bars
-    from lff.experiments.engine import launch_jobs
-    from lff.experiments.grids import Size
+    require_extra("tune", "optuna", purpose="lff tune")
 
     space = Space(
         sigma=sigma if net in WITH_SIGMA else None,
@@ -99,7 +93,7 @@ def tune_command(
     say(f"chosen as the best of {trials}, so its own score flatters it: run it on fresh seeds")
 
 
-def write_trials(path: Path, names: list[str], found: "list[Trial]") -> None:
+def write_trials(path: Path, names: list[str], found: list[Trial]) -> None:
     """Write what was tried, the best first, one line a run."""
     rows = [
         [place, *(f"{trial.fields.get(name, ''):g}" for name in names), seed, repr(score)]

@@ -23,6 +23,7 @@ from typing import Annotated, Any, TypeVar, overload
 
 from lff.core.checks import check_number, checked, field_hints, is_config, nearest
 from lff.core.errors import BadInputError, BadTypeError
+from lff.core.imports import check_module
 
 TAGS: dict[str, str] = {}
 """Tags of the classes in registries, by ``module:Class``."""
@@ -74,10 +75,11 @@ class Registry:
         if package not in trust and module not in trust:
             remedy = f"if you trust that package, add --trust {package}"
             raise BadInputError(self.what, tag, "one of ours, or from a package you trust", remedy)
+        check_module(self.what, tag)
         try:
             found: Any = importlib.import_module(module)
         except ImportError as error:
-            remedy = f"install it or put it on PYTHONPATH: {error}"
+            remedy = f"install it, put it on PYTHONPATH, or add --path and its folder: {error}"
             raise BadInputError(self.what, tag, "importable", remedy) from None
         for part in name.split("."):
             found = getattr(found, part, None)
@@ -131,7 +133,7 @@ def from_json(kind: type[T], text: str) -> T:
     """Rebuild a config from :func:`to_json`'s text."""
     try:
         data = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInputError("config", text, "JSON", f"fix it: {error}") from None
     return from_dict(kind, data)
 

@@ -1,6 +1,14 @@
 """Errors of one line (what, where, remedy) and the exit codes that a scheduler can act on."""
 
 import enum
+import importlib.util
+import re
+from collections.abc import Iterable, Sequence
+
+_CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""What a terminal obeys instead of showing it, and what has no encoding."""
 
 
 class ExitCode(enum.IntEnum):
@@ -31,6 +39,15 @@ def exit_code(error: BaseException) -> ExitCode:
     return ExitCode(getattr(error, "exit_code", ExitCode.FAILED))
 
 
+def printable(text: str) -> str:
+    r"""Return a text with its control characters spelled out, so that no terminal obeys them.
+
+    >>> printable("\x1b[31mred")
+    '\\\\x1b[31mred'
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
 class BadInputError(ValueError):
     """A value outside its constraint.  The command line turns it into one line and exit code 2."""
 
@@ -46,10 +63,33 @@ class BadTypeError(BadInputError, TypeError):
     """A value of the wrong type or dtype; also a TypeError, as Python callers expect."""
 
 
-def missing_extra(package: str, extra: str, purpose: str) -> BadInputError:
-    """Return the error for a package that is not installed; it has the line that installs it."""
-    remedy = f"pip install 'learned-fourier-features[{extra}]'"
-    return BadInputError(package, "no such module", f"installed for {purpose}", remedy)
+class MissingExtraError(BadInputError):
+    """Packages of an optional part of lff are not installed."""
+
+    def __init__(self, packages: Sequence[str], extra: str, purpose: str) -> None:
+        verb = "is" if len(packages) == 1 else "are"
+        needs = f"{purpose} needs {' and '.join(packages)}, which {verb} not installed"
+        ValueError.__init__(self, f"{needs}; pip install 'learned-fourier-features[{extra}]'")
+
+
+def require_extra(extra: str, *modules: str, purpose: str) -> None:
+    """Raise an error with the line that installs an extra, unless its modules are there.
+
+    >>> require_extra("none", "json", "ray_gun", purpose="lff shoot")
+    Traceback (most recent call last):
+    ...
+    lff.core.errors.MissingExtraError: lff shoot needs ray_gun, which is not installed; pip \
+install 'learned-fourier-features[none]'
+    """
+    missing = absent(modules)
+    if missing:
+        raise MissingExtraError(missing, extra, purpose)
+
+
+def absent(modules: Iterable[str]) -> list[str]:
+    """Return those that are not installed; a plain folder of that name is not the package."""
+    specs = {name: importlib.util.find_spec(name) for name in modules}
+    return [name for name, spec in specs.items() if spec is None or spec.origin is None]
 
 
 class RunError(RuntimeError):

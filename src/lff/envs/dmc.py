@@ -20,7 +20,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from lff.core.errors import BadInputError, missing_extra
+from lff.core.errors import BadInputError, require_extra
 from lff.envs import base, rendering, states
 from lff.envs.base import OLD_ATTRIBUTE, Obs, State, check_keys, check_seed
 
@@ -159,13 +159,11 @@ def _flat(observation: Mapping[str, Any]) -> NDArray[np.float32]:
 
 
 def _suite() -> Any:
-    try:
-        with warnings.catch_warnings():
-            # without a screen the first backend that dm_control tries says so
-            warnings.filterwarnings("ignore", message=".*DISPLAY")
-            from dm_control import suite
-    except ModuleNotFoundError as error:
-        raise missing_extra("dm_control", "dmc", "these tasks") from error
+    require_extra("dmc", "dm_control", "mujoco", purpose="the DeepMind Control Suite")
+    with warnings.catch_warnings():
+        # without a screen the first backend that dm_control tries says so
+        warnings.filterwarnings("ignore", message=".*DISPLAY")
+        from dm_control import suite
     return suite
 
 

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from lff.core.checks import nearest
 from lff.core.config import within
-from lff.core.errors import BadInputError, BadTypeError, missing_extra
+from lff.core.errors import BadInputError, BadTypeError, require_extra
+from lff.core.imports import check_module, module_of
 from lff.envs import base, rendering, states
 from lff.envs.base import OLD_ATTRIBUTE, Obs, State, check_keys, check_seed, check_spaces
 
@@ -36,19 +37,25 @@ _OWN_MUJOCO = "gymnasium.envs.mujoco."
 def make(task: str, *, seed: int, action_repeat: int = 1, render: bool = False) -> "Adapter":
     """Return the environment that Gymnasium registers under the id ``task``."""
     seed = check_seed(seed)
+    if module_of(f"{FAMILY}/{task}") is not None:
+        check_module("task", task)
     mode = "rgb_array" if render else None
     try:
-        if render and _is_mujoco(task):
-            rendering.choose_backend()
+        if _is_mujoco(task):
+            require_extra("gym", "mujoco", "imageio", purpose=f"gym/{task}")
+            if render:
+                rendering.choose_backend()
         with known_notice_left_out() if _is_mujoco(task) else nullcontext():
             env = gymnasium.make(task, render_mode=mode, disable_env_checker=True)
     except gymnasium.error.UnregisteredEnv as error:
         raise base.unknown_task("gym", task, gymnasium.registry, of="Gymnasium") from error
     except (gymnasium.error.DependencyNotInstalled, ModuleNotFoundError) as error:
-        if _is_mujoco(task) or "mujoco" in str(error).lower():
-            raise missing_extra("mujoco", "gym", "these tasks") from error
         remedy = " ".join(str(error).split())
-        raise BadInputError("task", f"gym/{task}", "installed", remedy) from error
+        wanted = "a task whose packages are installed"
+        raise BadInputError("task", f"gym/{task}", wanted, remedy) from error
+    except gymnasium.error.Error as error:  # an id of another form
+        remedy = " ".join(str(error).split()) or "write gym/HalfCheetah-v5"
+        raise BadInputError("task", f"gym/{task}", "an id of Gymnasium's", remedy) from error
     return Adapter(env, f"gym/{task}", seed=seed, action_repeat=action_repeat)
 
 
@@ -72,13 +79,14 @@ def make_own(task: str, *, seed: int, action_repeat: int = 1, render: bool = Fal
 
 
 def _function(task: str) -> Callable[..., Any]:
+    check_module("task", task)
     path, _, name = task.partition(":")
     try:
         module = importlib.import_module(path)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{path}.".startswith(f"{error.name}."):
             raise  # a module that the function's module needs: its own error says more
-        remedy = "start in its directory or install it"
+        remedy = "install it, put it on PYTHONPATH, or add --path and its folder"
         raise BadInputError("task", task, "package.module:function", remedy) from error
     function = getattr(module, name, None)
     if not callable(function):

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lff.core.errors import RunError
+from lff.core.imports import child_imports
 from lff.envs import Env, make
 from lff.envs.base import State
 from lff.envs.vector import EnvSlot, InProcess, Vector, VectorStep
@@ -87,9 +88,7 @@ class Subprocesses(Vector):
         ours, theirs = multiprocessing.Pipe()
         number = theirs.fileno()
         command = [sys.executable, "-m", "lff.envs.processes", str(number), json.dumps(what)]
-        # it finds the same modules: an environment of the user's own may lie anywhere
-        found = os.pathsep.join(path or os.curdir for path in sys.path)
-        environment = {**os.environ, "PYTHONPATH": found}
+        environment = {**os.environ, **child_imports()}
         options: dict[str, Any] = {"env": environment, "stdin": subprocess.DEVNULL}
         self._children.append(subprocess.Popen(command, pass_fds=(number,), **options))
         theirs.close()

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lff.core.checks import check_choice
-from lff.core.errors import BadInputError
+from lff.core.errors import BadInputError, require_extra
 
 Backend = Literal["egl", "osmesa", "glfw"]
 VARIABLE = "MUJOCO_GL"
@@ -38,6 +38,7 @@ mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_50)
 
 def choose_backend(*, timeout: float = 60.0) -> Backend:
     """Return a backend that works and leave it in MUJOCO_GL; one that is set already is obeyed."""
+    require_extra("dmc", "mujoco", purpose="drawing MuJoCo's tasks")
     wanted = os.environ.get(VARIABLE, "").lower()
     if wanted:
         check_choice(VARIABLE, wanted, get_args(Backend))

@@ -33,6 +33,7 @@ from lff.launch.local import Task, launch
 from lff.launch.records import LOG, read_header
 from lff.stats.tables import Published, Row
 from lff.stats.verdicts import Verdict
+from lff.store.atomic import read_lines
 
 GATHER_EVERY = 60.0
 """Seconds between two partial tables."""
@@ -242,7 +243,7 @@ def check_tasks(tasks: Sequence[Task], root: Path, say: Callable[[str], None]) -
     failed = [task for task in tasks if task.state == "failed"]
     for task in failed:
         log = root / "jobs" / task.digest / LOG
-        end = log.read_text().strip().splitlines()[-SHOWN_LINES:] if log.exists() else []
+        end = read_lines(log)[-SHOWN_LINES:] if log.exists() else []
         say(f"job {task.digest} failed with {task.code}; {log} ends:")
         for line in end:
             say(f"  {line}")

@@ -130,6 +130,8 @@ class Training:
     """Episodes of an evaluation at laptop scale."""
     looks: int = 12
     """Evaluations of a run at laptop scale."""
+    preset: "PresetName" = "laptop"
+    """Preset at laptop scale, from state."""
     native: bool = True
     """Compute natively where that is possible.  Digests of jobs cover it: a grid whose table was
     made by the graph says False."""
@@ -188,7 +190,7 @@ class Training:
                 change["steps"] = self.steps
             return Size(
                 algo=algo,
-                preset="laptop",
+                preset=self.preset,
                 tasks=self.laptop,
                 seeds=self.seeds,
                 change=change,

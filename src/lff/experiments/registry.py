@@ -6,6 +6,7 @@ import pkgutil
 
 from lff.core.checks import nearest
 from lff.core.errors import BadInputError
+from lff.core.imports import check_module
 from lff.experiments.spec import Experiment
 
 ROOMS = ("paper", "beyond")
@@ -40,11 +41,12 @@ def find_experiment(name: str) -> Experiment:
 
 
 def _import_experiment(path: str) -> Experiment:
+    check_module("experiment", path)
     module, _, name = path.partition(":")
     try:
         inner = importlib.import_module(module)
     except ImportError as error:
-        remedy = f"install it or put it on PYTHONPATH: {error}"
+        remedy = f"install it, put it on PYTHONPATH, or add --path and its folder: {error}"
         raise BadInputError("experiment", path, "importable", remedy) from None
     made = getattr(inner, name, None)
     if isinstance(made, Experiment):

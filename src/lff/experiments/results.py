@@ -10,6 +10,7 @@ taken from the table itself.  Nothing here needs torch.
 import hashlib
 import json
 import math
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from lff.stats.metrics import POLICIES
 from lff.stats.tables import FILES, Row, check_table, read_sidecar, read_table, write_table
 from lff.stats.verdicts import Verdict, adjust, no_verdict
 from lff.store import make_folder, write_bytes
+from lff.store.atomic import refuse_link
 
 RUNS, RESULTS = Path("runs/experiments"), Path("results")
 CLAIM_FORMAT = "lff-claims-1"
@@ -142,7 +144,7 @@ def find_table(results: Path, name: str, scale: ScaleName | None = None) -> Tabl
     wanted: Iterable[ScaleName] = [scale] if scale else reversed([*SCALES])
     for candidate in wanted:
         path = table_path(results, name, candidate)
-        if path.exists():
+        if os.path.lexists(path):
             sidecar = read_sidecar(path)
             check_table(path, sidecar)
             sidecar.pop(FILES, None)
@@ -154,9 +156,21 @@ def need_table(results: Path, name: str, scale: ScaleName | None = None) -> Tabl
     """Read the same, or raise an error that says how to make it."""
     table = find_table(results, name, scale)
     if table is None:
+        check_results(results)
         remedy = f"make it: lff experiment run {name} --scale {scale or 'laptop'}"
-        raise BadInputError("table", f"{results}/*/{name}.csv", "there", remedy)
+        where = f"{results}/*/{name}.csv"
+        raise BadInputError(f"table of {name}", where, "a file that exists", remedy)
     return table
+
+
+def check_results(results: Path) -> None:
+    """Raise an error that says where the committed tables are, if there is no table at all."""
+    if not any((results / scale).is_dir() for scale in SCALES):
+        remedy = (
+            "the committed tables are not in the package but in the source repository: run this in "
+            "a clone, or name its folder by --results; lff experiment run makes new ones"
+        )
+        raise BadInputError("results", str(results), "a folder with tables", remedy)
 
 
 def record_path(results: Path, digest: str) -> Path:
@@ -184,6 +198,7 @@ def collect(digests: Iterable[str], *, results: Path, runs: Path) -> None:
     for digest in digests:
         path, folder = record_path(results, digest), runs / "jobs" / digest
         if not path.exists() and (folder / OUTCOME).exists():
+            refuse_link(path.parent)
             make_folder(path.parent)
             write_bytes(path, pack_record(folder))
 

@@ -15,17 +15,11 @@ from typing import Any
 
 from lff.core.checks import check_size
 from lff.core.config import digest
-from lff.core.errors import BadInputError, RunError
+from lff.core.errors import BadInputError, RunError, require_extra
 from lff.experiments.jobs.training import TrainJob
 from lff.launch.local import Task
 from lff.launch.records import LOG, read_job_table
 from lff.stats.intervals import t_interval
-
-try:
-    import optuna
-except ImportError as error:
-    message = "tuning needs Optuna: pip install 'learned-fourier-features[tune]'"
-    raise ImportError(message) from error
 
 Launch = Callable[[Sequence[Any]], list[Task]]
 """Runs jobs and says what became of each: a launcher with its folder and workers."""
@@ -96,6 +90,9 @@ def tune(
     """
     for name, value in (("trials", trials), ("seeds", seeds), ("batch", batch)):
         check_size(name, value)
+    require_extra("tune", "optuna", purpose="tuning")
+    import optuna
+
     optuna.logging.set_verbosity(logging.WARNING)
     sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True)
     study = optuna.create_study(direction="maximize", sampler=sampler)

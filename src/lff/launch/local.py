@@ -22,6 +22,7 @@ from typing import Any, Protocol
 
 from lff.core.config import digest, to_dict
 from lff.core.errors import ExitCode, InterruptedRunError
+from lff.core.imports import child_imports
 from lff.launch.job import packages_of
 from lff.launch.records import OUTCOME
 
@@ -59,11 +60,6 @@ class _Worker:
     begun: float = 0.0
     worked: float = 0.0
     text: bytes = b""
-
-
-def import_path() -> dict[str, str]:
-    """Return the variable that lets a worker import what this process can import."""
-    return {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 Show = Callable[[Sequence[Task]], None]
@@ -222,7 +218,7 @@ class Pool:
             [sys.executable, "-m", "lff.launch.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **THREADS, **import_path()},
+            env={**os.environ, **THREADS, **child_imports()},
             start_new_session=True,  # ctrl-C is for the launcher, which stops the others
         )
         worker = _Worker(process)

@@ -7,8 +7,8 @@ listens on 127.0.0.1 alone, asks for a token that lies in a private folder, and 
 """
 
 import atexit
+import contextlib
 import functools
-import importlib.util
 import math
 import os
 import secrets
@@ -22,12 +22,14 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from lff.core.errors import BadInputError, ExitCode, InterruptedRunError, RunError, missing_extra
+from lff.core.errors import BadInputError, ExitCode, InterruptedRunError, RunError, require_extra
+from lff.core.imports import GIVEN_PATH, child_imports
 from lff.launch import local
-from lff.launch.records import LOG, OUTCOME, PROGRESS
-from lff.store import make_folder
+from lff.launch.records import OUTCOME, PROGRESS, open_log
+from lff.store import RunLock
 
 LOOPBACK = "127.0.0.1"
+PRIVATE = "lff-ray-"
 AHEAD = 2
 """Tasks handed to Ray for each one that can run: the next is there when one ends, and the driver
 holds a few however many there are."""
@@ -90,7 +92,7 @@ def launch_on_ray(
                 num_cpus=cpus_per_job,
                 memory=memory_per_job,
                 max_retries=local.TRIES,
-                runtime_env={"env_vars": local.THREADS | ({} if address else local.import_path())},
+                runtime_env={"env_vars": local.THREADS | _imports(address)},
             )
             need = {"CPU": cpus_per_job} | ({"memory": memory_per_job} if memory_per_job else {})
             at_ray = _RayWorkers(ray, folder, remote, need, stop=stop)
@@ -110,8 +112,7 @@ def _check(address: str | None, workers: int | None, cpus: float, memory: int | 
         raise BadInputError("cpus_per_job", cpus, "a whole number or a part of one", "use 1")
     if memory is not None and memory < 1:
         raise BadInputError("memory_per_job", memory, "a positive number of bytes", "use 10**9")
-    if importlib.util.find_spec("ray") is None:
-        raise missing_extra("ray", "ray", "jobs on a cluster")
+    require_extra("ray", "ray", purpose="--ray")
 
 
 class _RayWorkers:
@@ -199,9 +200,7 @@ class _RayWorkers:
         return True
 
     def _note(self, task: local.Task, error: object) -> None:
-        folder = self.folder / task.digest
-        make_folder(folder)
-        with (folder / LOG).open("a") as log:
+        with open_log(self.folder / task.digest) as log:
             print(f"Ray: {error}", file=log)
 
     def _cancel(self) -> None:
@@ -254,11 +253,25 @@ def _cluster(address: str | None, cpus: int) -> Iterator[Any]:
             ray.shutdown()
 
 
+def _imports(address: str | None) -> dict[str, str]:
+    """Return what workers import: all that we can here; on a cluster the folders of --path."""
+    found = child_imports()
+    if address is None:
+        return found
+    given = os.environ.get(GIVEN_PATH)
+    return found | {"PYTHONPATH": given} if given else {"PYTHONSAFEPATH": "1"}
+
+
 def _init(ray: Any, address: str, options: Mapping[str, Any]) -> Any:
     try:
-        return ray.init(
-            address, log_to_driver=False, logging_level="ERROR", configure_logging=False, **options
-        )
+        with contextlib.chdir(_private_folder() / "empty"):  # workers import from here, says Ray
+            return ray.init(
+                address,
+                log_to_driver=False,
+                logging_level="ERROR",
+                configure_logging=False,
+                **options,
+            )
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         reason = " ".join(str(error).split())
         raise RunError(f"cannot reach Ray at {address}: {reason}") from error
@@ -272,10 +285,22 @@ def _is_loopback(address: str) -> bool:
 
 @functools.cache
 def _private_folder() -> Path:
-    """Make the folder of this process's own clusters, with their token; removed at its end."""
+    """Make the folder of this process's own clusters, with their token; removed at its end.
+
+    A killed process leaves its folder; the next one, which can lock it, removes it.
+    """
     short = len(tempfile.gettempdir()) <= LONGEST_FOLDER
-    folder = Path(tempfile.mkdtemp(prefix="lff-ray-", dir=None if short else "/tmp"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    home = Path(tempfile.gettempdir() if short else "/tmp")
+    for old in home.glob(f"{PRIVATE}*/token"):
+        if old.lstat().st_uid == os.getuid() and not old.parent.is_symlink():
+            with contextlib.suppress(RunError), RunLock(old.parent):
+                shutil.rmtree(old.parent, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=PRIVATE, dir=home))
+    stack = contextlib.ExitStack()
+    stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    stack.enter_context(RunLock(folder))
+    atexit.register(stack.close)
+    (folder / "empty").mkdir()
     token = folder / "token"
     token.touch(mode=0o600)
     token.write_text(secrets.token_hex(32))

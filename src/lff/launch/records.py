@@ -15,13 +15,13 @@ import subprocess
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from lff.core.config import digest_of
-from lff.core.errors import CorruptError
+from lff.core.errors import CorruptError, printable
 from lff.launch.job import JobRow
-from lff.store import csv_bytes, read_json
-from lff.store.atomic import read_bytes, unseal
+from lff.store import csv_bytes, make_folder, read_json
+from lff.store.atomic import LARGEST, loads, read_bytes, read_lines, refuse_link, reported, unseal
 from lff.store.run_dir import check_hash
 
 JOB = "job.json"
@@ -46,6 +46,17 @@ class Record(NamedTuple):
     rows: list[JobRow]
 
 
+def open_log(folder: Path) -> TextIO:
+    """Open a job's log to append to it, making its folder; neither may be a link."""
+    refuse_link(folder)
+    log = folder / LOG
+    make_folder(folder)
+    with reported("open", log):
+        if os.path.lexists(log) and not (log.is_file() and not log.is_symlink()):
+            raise CorruptError(f"{log} is not a regular file; move it away")
+        return log.open("a", buffering=1)
+
+
 def table_bytes(rows: Iterable[JobRow]) -> bytes:
     """Return a job's rows as CSV, exact to the last bit."""
     cells = ([row.seed, row.step, row.metric, repr(float(row.value))] for row in rows)
@@ -54,7 +65,7 @@ def table_bytes(rows: Iterable[JobRow]) -> bytes:
 
 def read_job_table(folder: Path) -> list[JobRow]:
     """Read the rows of a job from its folder."""
-    return _read_rows(folder / TABLE, (folder / TABLE).read_text().splitlines())
+    return _read_rows(folder / TABLE, read_lines(folder / TABLE))
 
 
 def read_outcome(folder: Path) -> dict[str, Any]:
@@ -77,7 +88,7 @@ def pack_record(folder: Path) -> bytes:
     outcome = read_outcome(folder)
     header = {"job": read_json(folder / JOB), **outcome}
     line = json.dumps(header, sort_keys=True, ensure_ascii=False)
-    table = read_bytes(folder / TABLE)
+    table = read_bytes(folder / TABLE, limit=LARGEST)
     return gzip.compress(line.encode() + b"\n" + table, 9, mtime=0)
 
 
@@ -105,11 +116,15 @@ def origin() -> dict[str, Any]:
 
 
 def _unpack(path: Path) -> tuple[dict[str, Any], list[str]]:
+    stream = zlib.decompressobj(wbits=31)  # of gzip
     try:
-        header, *lines = gzip.decompress(path.read_bytes()).decode().splitlines()
-        data = json.loads(header)
+        text = stream.decompress(read_bytes(path, limit=LARGEST), LARGEST)
+        if not stream.eof:
+            raise ValueError(f"cut, or more than {LARGEST} bytes")
+        header, *lines = map(printable, text.decode().splitlines())
+        data = loads(header.encode(), path)
         name = digest_of(data["job"])
-    except (OSError, EOFError, zlib.error, ValueError, LookupError, TypeError) as error:
+    except (EOFError, zlib.error, ValueError, LookupError) as error:
         raise CorruptError(f"{path} is not a record of a job ({error}); restore it") from None
     if name != path.name.removesuffix(SUFFIX):
         raise CorruptError(f"{path} is the record of another job, {name}; restore or remove it")
@@ -117,13 +132,14 @@ def _unpack(path: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def _read_rows(path: Path, lines: Iterable[str]) -> list[JobRow]:
+    reader = csv.reader(lines)
     try:
-        reader = csv.reader(lines)
-        if tuple(next(reader, ())) != JobRow._fields:
-            raise ValueError("no headings")
+        if tuple(next(reader)) != JobRow._fields:
+            raise ValueError("other headings")
         return [JobRow(int(seed), int(step), name, float(v)) for seed, step, name, v in reader]
-    except (ValueError, csv.Error) as error:
-        raise CorruptError(f"{path} is not a table of a job ({error}); restore it") from None
+    except (StopIteration, ValueError, csv.Error) as error:
+        why = str(error)[:80]
+        raise CorruptError(f"{path} is not a table of a job ({why}); restore it") from None
 
 
 def _ask(*command: str) -> str | None:

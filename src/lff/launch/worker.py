@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from lff.core.config import to_dict
-from lff.core.errors import CorruptError, ExitCode, RunError, exit_code
+from lff.core.errors import ExitCode, MissingExtraError, RunError, StorageError, exit_code
 from lff.launch.job import DIVERGED, Job, has_diverged, job_from_dict
-from lff.launch.records import FILES, JOB, LOG, OUTCOME, PROGRESS, TABLE, origin, table_bytes
-from lff.store import RunLock, make_folder, write_bytes, write_json
-from lff.store.atomic import dumps, loads, read_bytes, seal, sha256, unseal
+from lff.launch.records import FILES, JOB, OUTCOME, PROGRESS, TABLE, open_log, origin, table_bytes
+from lff.store import RunLock, make_folder, read_json, write_bytes, write_json
+from lff.store.atomic import dumps, read_bytes, seal, sha256, unseal
 from lff.training.run import versions
 
 REPORT_EVERY = 0.5
@@ -39,12 +39,11 @@ def run_job(data: Mapping[str, Any], folder: Path, *, trust: Collection[str] = (
     """
     if (folder / OUTCOME).exists():
         return ExitCode.OK
-    make_folder(folder)
-    with (folder / LOG).open("a", buffering=1) as log:
+    with open_log(folder) as log:
         try:
             with redirect_stdout(log), redirect_stderr(log), RunLock(folder):
                 _run(job_from_dict(data, trust=trust), folder)
-        except RunError as error:
+        except (RunError, MissingExtraError) as error:
             print(error, file=log)
             return exit_code(error)
         except Exception as error:  # noqa: BLE001  whatever it is, the log must have it
@@ -105,14 +104,14 @@ class _Progress:
         self._written = now
         note = seal({"fraction": fraction, "text": text, "seconds": self.seconds})
         temporary = self._path.with_name(f".{PROGRESS}")
+        temporary.unlink(missing_ok=True)
         temporary.write_bytes(dumps(PROGRESS, note))
         temporary.replace(self._path)  # not durable, and need not be
 
     def _before(self) -> float:
         try:
-            note = loads(self._path.read_bytes(), self._path)
-            return float(unseal(note, self._path)["seconds"])
-        except (OSError, CorruptError, ValueError, LookupError, TypeError):
+            return float(unseal(read_json(self._path), self._path)["seconds"])
+        except (StorageError, ValueError, LookupError, TypeError):
             return 0.0
 
 

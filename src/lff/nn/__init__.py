@@ -21,7 +21,7 @@ from lff.nn.fronts import (
     TanhControl,
     TanhFeatures,
 )
-from lff.nn.matched import MatchedMLP, count, match_width
+from lff.nn.matched import MatchedMLP, MatchedSimBa, count, match_width
 from lff.nn.net import LFF, MLP, NetConfig, Network, num_parameters
 from lff.nn.parts import FRONTS, PIXEL_FRONTS, TRUNKS, AnyFront, Front, PixelFront, Trunk
 from lff.nn.pixels import (
@@ -43,6 +43,7 @@ from lff.nn.trunks import (
     D2RLTrunk,
     DeepFourierTrunk,
     MLPTrunk,
+    SimBaTrunk,
     SIRENTrunk,
     orthogonal_,
 )

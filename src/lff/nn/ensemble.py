@@ -22,11 +22,11 @@ from lff.core.errors import BadInputError, BadTypeError
 from lff.nn.fourier import BasisLayer
 from lff.nn.fronts import ConstantFeatures
 from lff.nn.net import LFF, MLP, NetConfig, Network
-from lff.nn.trunks import Sine, SineCosine, SkipBody
+from lff.nn.trunks import Residual, Sine, SineCosine, SkipBody
 
 Value = TypeVar("Value", bound=Tensor)
 # Containers whose forward works on any leading axes as soon as their leaves do.
-CONTAINERS = (nn.Sequential, nn.ModuleList, Network, LFF, MLP, SkipBody)
+CONTAINERS = (nn.Sequential, nn.ModuleList, Network, LFF, MLP, Residual, SkipBody)
 _OF_TORCH = (nn.ReLU, nn.Tanh, nn.ELU, nn.GELU, nn.LeakyReLU, nn.Sigmoid, nn.SiLU, nn.Softplus)
 NONLINEARITIES = (*_OF_TORCH, Sine, SineCosine)
 # Leaves without weights that work entry by entry, or on the last axis alone.

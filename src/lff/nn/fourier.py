@@ -172,7 +172,7 @@ class LearnedFourierFeatures(BasisLayer):
         Args:
             in_features: width d of the input.
             fourier_dim: number of Fourier features F, even: F/2 sines and F/2 cosines.
-            sigma: standard deviation of B's entries at the start.
+            sigma: standard deviation of B's entries at the start; 0.01 for inputs of usual scale.
             trainable: train B (the paper) or keep it as drawn (its ablation).
             concat_input: append x itself (the paper) or not (its ablation).
             generator: source of randomness; torch's global one if None.

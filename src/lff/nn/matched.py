@@ -1,4 +1,4 @@
-"""Baselines of equal size: an MLP whose widths are resolved when it is built.
+"""Baselines and rivals of equal size: trunks whose widths are resolved when they are built.
 
 Counting builds the real networks without storage (torch's meta device), so it holds for every front
 and trunk.  The count is affine in one free width w, count(w) = a + b·w, so two counts give the
@@ -7,27 +7,39 @@ exact w; where all widths move together it is monotone, and bisection finds the 
 
 import bisect
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import torch
 from torch import nn
 
-from lff.core.checks import check_choice, check_size
+from lff.core.checks import Size, check_choice, check_size
 from lff.core.errors import BadInputError, BadTypeError
 from lff.nn.fronts import Identity
 from lff.nn.net import NetConfig, Network, num_parameters, solve_affine
 from lff.nn.parts import Front, Trunk
 from lff.nn.pixels import AUTHORS_UNMATCHED_FRONT, MatchedConv1x1, PixelEncoder, PixelEncoderConfig
-from lff.nn.trunks import Activation, ConcatMLPTrunk, DeepFourierTrunk, MLPTrunk
+from lff.nn.trunks import Activation, ConcatMLPTrunk, DeepFourierTrunk, MLPTrunk, SimBaTrunk
 
 MatchRule = Literal["exact", "paper", "readme"]
 MatchedLayers = Literal["plain", "concat", "deep-fourier", "shallow"]
 NAMED_WIDTHS = {"paper": 1100, "readme": 1024}
 
 
+class Matched(Trunk):
+    """Base of trunks whose widths follow from another network's size."""
+
+    def build(
+        self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
+    ) -> nn.Module:
+        """Return the trunk for inputs of this width."""
+        trunk = self.resolve(in_features, out_features)
+        return trunk.build(in_features, out_features, generator=generator)
+
+
 @dataclass(frozen=True, kw_only=True)
-class MatchedMLP(Trunk):
+class MatchedMLP(Matched):
     """MLP with as many parameters as another network.
 
     A front is one layer, so the MLP gets one hidden layer more than ``like.trunk``, with the
@@ -77,12 +89,43 @@ class MatchedMLP(Trunk):
             return DeepFourierTrunk(hidden=tuple(width + width % 2 for width in widths))
         return MLPTrunk(hidden=widths, activation=activation)
 
-    def build(
-        self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
-    ) -> nn.Module:
-        """Return the trunk for inputs of this width."""
-        trunk = self.resolve(in_features, out_features)
-        return trunk.build(in_features, out_features, generator=generator)
+
+@dataclass(frozen=True, kw_only=True)
+class MatchedSimBa(Matched):
+    """SimBa's trunk with as many parameters as another network.
+
+    >>> from lff.nn import Fourier
+    >>> like = NetConfig(front=Fourier(fourier_dim=64, sigma=0.01), trunk=MLPTrunk((64, 64)))
+    >>> MatchedSimBa(like=like).resolve(4, 1)
+    SimBaTrunk(width=23, blocks=2)
+    """
+
+    tag: ClassVar[str] = "matched-simba"
+    like: NetConfig
+    """The network to be compared with."""
+    blocks: Size = 2
+    """Number of residual blocks."""
+
+    @property
+    def takes_front(self) -> bool:
+        """Whether a front may precede it."""
+        return False
+
+    def resolve(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        front: Front | None = None,  # noqa: ARG002
+    ) -> SimBaTrunk:
+        """Return the trunk with its width as a number."""
+        width = nearest_width(
+            self.like,
+            lambda width: NetConfig(trunk=SimBaTrunk(width=width, blocks=self.blocks)),
+            in_features,
+            out_features,
+        )
+        return SimBaTrunk(width=width, blocks=self.blocks)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -109,15 +152,24 @@ def equal_widths(
     like: NetConfig, in_features: int, out_features: int, *, depth: int, front: Front | None = None
 ) -> tuple[int, ...]:
     """Return ``depth`` equal widths whose count, with this front before them, is nearest."""
+
+    def make(width: int) -> NetConfig:
+        return NetConfig(front or Identity(), MLPTrunk((width,) * depth))
+
+    return (nearest_width(like, make, in_features, out_features),) * depth
+
+
+def nearest_width(
+    like: NetConfig, make: Callable[[int], NetConfig], in_features: int, out_features: int
+) -> int:
+    """Return the width at which the network that ``make`` returns has the nearest count."""
     goal = count(like, in_features, out_features)
 
     def excess(width: int) -> int:
-        net = NetConfig(front or Identity(), MLPTrunk((width,) * depth))
-        return count(net, in_features, out_features) - goal
+        return count(make(width), in_features, out_features) - goal
 
     above = bisect.bisect_left(range(1, 1 << 16), 0, key=excess) + 1  # the least that is not below
-    width = above if above == 1 or excess(above) < -excess(above - 1) else above - 1
-    return (width,) * depth
+    return above if above == 1 or excess(above) < -excess(above - 1) else above - 1
 
 
 def matched_widths(

@@ -126,7 +126,7 @@ class LFF(Network):
         *,
         n_hidden: int = 1,
         hidden_dim: int = 256,
-        sigma: float = 1.0,
+        sigma: float = 0.01,
         fourier_dim: int = 256,
         trainable: bool = True,
         concat_input: bool = True,
@@ -135,8 +135,8 @@ class LFF(Network):
     ) -> None:
         """Fourier features, then ``n_hidden`` layers of ``hidden_dim``, then the output layer.
 
-        The defaults are Algorithm 1's; for SAC from state the paper sets σ to 0.001 or 0.003, two
-        hidden layers and a Fourier dimension of 1024.
+        The defaults are Algorithm 1's, except σ, which is 0.01 as docs/sigma.md recommends and 1
+        there.  For SAC from state the paper has σ = 0.001 or 0.003, two hidden layers and F = 1024.
         """
         hidden = (check_size("hidden_dim", hidden_dim),) * check_size("n_hidden", n_hidden)
         front = Fourier(

@@ -37,6 +37,8 @@ TRUNKS = Registry(
         "d2rl": "lff.nn.trunks:D2RLTrunk",
         "siren": "lff.nn.trunks:SIRENTrunk",
         "deep-fourier": "lff.nn.trunks:DeepFourierTrunk",
+        "simba": "lff.nn.trunks:SimBaTrunk",
+        "matched-simba": "lff.nn.matched:MatchedSimBa",
     },
 )
 PIXEL_FRONTS = Registry(

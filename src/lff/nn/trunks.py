@@ -1,4 +1,4 @@
-"""Trunks: MLPs, MLPs that take their input again, and networks with waves in every layer.
+"""Trunks: MLPs, MLPs that take their input again, residual blocks, and waves in every layer.
 
 ``orthogonal_`` is the initialization of the paper's starting code base: orthogonal weights with
 gain 1 and zero bias for every Linear, output layer included; for convolutions delta-orthogonal
@@ -16,13 +16,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lff.core.checks import EvenSize, NonEmpty, Positive, Sizes
+from lff.core.checks import EvenSize, NonEmpty, Positive, Size, Sizes
 from lff.nn.parts import Rng, Trunk
 
 LinearInit = Literal["orthogonal", "default"]
 Activation = Literal["relu", "tanh"]
 ACTIVATIONS: dict[Activation, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 CONV_GAIN = math.sqrt(2)
+CUT_NORMAL_STD = 0.87962566103423978
+"""Standard deviation of N(0, 1) cut at ±2."""
+SIMBA_NORM_EPS = 1e-6
 Layer = TypeVar("Layer", bound=nn.Module)
 
 
@@ -53,6 +56,14 @@ def uniform_(layer: Layer, *, bound: float | None = None, generator: Rng = None)
         default = layer.get_parameter("weight")[0].numel() ** -0.5
         limit = default if bound is None or name == "bias" else bound
         nn.init.uniform_(parameter, -limit, limit, generator=generator)
+    return layer
+
+
+def he_normal_(layer: nn.Linear, *, generator: Rng = None) -> nn.Linear:
+    """Re-initialise a Linear by He's law as flax draws it: N(0, 2/inputs) cut at ±2, zero bias."""
+    std = math.sqrt(2 / layer.in_features) / CUT_NORMAL_STD
+    nn.init.trunc_normal_(layer.weight, std=std, a=-2 * std, b=2 * std, generator=generator)
+    nn.init.zeros_(layer.bias)
     return layer
 
 
@@ -216,3 +227,47 @@ class DeepFourierTrunk(Trunk):
         sizes = pairwise((in_features, *self.hidden, 2 * out_features))
         linears = (linear(a, b // 2, init="default", generator=generator) for a, b in sizes)
         return chain(linears, SineCosine)
+
+
+class Residual(nn.Sequential):
+    """x -> x + f(x), f the layers inside."""
+
+    def forward(self, x: Float[Tensor, "*batch width"]) -> Float[Tensor, "*batch width"]:
+        return x + super().forward(x)
+
+
+@dataclass(frozen=True)
+class SimBaTrunk(Trunk):
+    """Residual blocks with layer norm (Lee et al., 2025), with their initialisation.
+
+    L_out ∘ norm ∘ R_n ∘ … ∘ R_1 ∘ L_in,    R(h) = h + W₂ relu(W₁ norm(h)),    W₁ of 4 · width rows
+
+    L_in and L_out are orthogonal, W₁ and W₂ by He's law.  SimBa also normalises observations by
+    running statistics: ``normalize_obs`` of the algorithm.
+    """
+
+    width: Size = 128
+    """Width between the blocks."""
+    blocks: Size = 2
+    """Number of blocks n (its authors: 1 in the actor, 2 in the critic)."""
+
+    def build(self, in_features: int, out_features: int, *, generator: Rng = None) -> nn.Sequential:
+        first = linear(in_features, self.width, generator=generator)
+        blocks = [self._block(generator) for _ in range(self.blocks)]
+        body = nn.Sequential(*blocks, nn.LayerNorm(self.width, eps=SIMBA_NORM_EPS))
+        return nn.Sequential(first, body, linear(self.width, out_features, generator=generator))
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """Widths of the hidden layers."""
+        return (self.width, *(4 * self.width, self.width) * self.blocks)
+
+    def _block(self, generator: Rng) -> Residual:
+        sizes = self.width, 4 * self.width
+        wide, narrow = blank(nn.Linear, *sizes), blank(nn.Linear, *sizes[::-1])
+        return Residual(
+            nn.LayerNorm(self.width, eps=SIMBA_NORM_EPS),
+            he_normal_(wide, generator=generator),
+            nn.ReLU(),
+            he_normal_(narrow, generator=generator),
+        )

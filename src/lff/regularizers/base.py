@@ -145,6 +145,10 @@ def nonlinearities(network: nn.Module) -> list[Slot]:
     """Return the nonlinearities of the trunk, each with the width of its output."""
     widths = [slot.width for slot in linears(network)]
     slots = [s for s in _slots(trunk_of(network)) if isinstance(s.module, NONLINEARITIES)]
+    if len(slots) < len(widths) - 1:
+        wanted = f"one after each of its {len(widths) - 1} hidden layers"
+        remedy = "leave out what is put before or after them, or use another trunk"
+        raise BadInputError("nonlinearities of the trunk", len(slots), wanted, remedy)
     return [
         slot._replace(width=width * (2 if isinstance(slot.module, SineCosine) else 1))
         for slot, width in zip(slots, widths, strict=False)

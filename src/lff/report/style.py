@@ -6,16 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, NullFormatter
 
 from lff.stats.metrics import Role, colors_of, role_of
-
-try:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, NullFormatter
-except ImportError as error:
-    message = "figures need matplotlib: pip install 'learned-fourier-features[figures]'"
-    raise ImportError(message) from error
 
 # Okabe and Ito's palette, which colour-blind readers can distinguish too
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

@@ -5,7 +5,6 @@ observation is in it; the result is played against the agent before it is handed
 """
 
 import contextlib
-import importlib.util
 import io
 import logging
 import warnings
@@ -17,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from lff.core.checks import check_choice
-from lff.core.errors import BadInputError, RunError
+from lff.core.errors import RunError, require_extra
 from lff.runs.load import Policy
 
 Format = Literal["onnx", "pt2"]
@@ -60,7 +59,7 @@ def export(policy: Policy, kind: Format, *, native: bool = False) -> bytes:
     """
     check_choice("format", kind, get_args(Format))
     if kind == "onnx":
-        require_onnx()
+        require_extra("export", *_NEEDED, purpose="export to .onnx")
     module = MeanPolicy(policy, native=native).eval()
     g, shape = torch.Generator().manual_seed(0), (5, *policy.agent.spaces.obs)
     if len(shape) == 2:
@@ -76,14 +75,6 @@ def export(policy: Policy, kind: Format, *, native: bool = False) -> bytes:
         text = f"the exported policy differs from the agent by {error:.2g}"
         raise RunError(f"{text}; nothing written")
     return data
-
-
-def require_onnx() -> None:
-    """Raise unless the packages of the extra ``export`` are there."""
-    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        remedy = "pip install 'learned-fourier-features[export]', or write a .pt2"
-        raise BadInputError("onnx", f"no {', '.join(missing)}", "installed with its tools", remedy)
 
 
 def _program(module: nn.Module, example: Tensor) -> Any:

@@ -9,6 +9,7 @@ import functools
 from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,11 +19,13 @@ from torch import Tensor
 from lff.algos.base import Agent, Exploration, Spaces
 from lff.core.config import from_dict
 from lff.core.errors import BadInputError, BadTypeError, CorruptError, StorageError
+from lff.core.imports import check_stored_env
 from lff.core.seeding import stream_seed
 from lff.data import Batch
-from lff.envs import make
+from lff.envs import Env, make
 from lff.store import Checkpoint, RunDir, SegmentRef, SegmentStore, find_refs, find_run, load_latest
 from lff.store import load as load_checkpoint
+from lff.store.atomic import understood
 from lff.training import RunConfig
 from lff.training.loop import to_tensors
 
@@ -35,8 +38,11 @@ Array = NDArray[np.float32]
 class Policy:
     """What a run has learned.  Actions are in [-1, 1], as the environments of ``lff.envs`` take."""
 
-    def __init__(self, run: RunDir, config: RunConfig, checkpoint: Checkpoint) -> None:
+    def __init__(
+        self, run: RunDir, config: RunConfig, checkpoint: Checkpoint, trust: Collection[str] = ()
+    ) -> None:
         self.run, self.config, self.checkpoint = run, config, checkpoint
+        self._trust = trust
         self.agent = rebuild(config, checkpoint)
         self._generator = torch.Generator()
         self._generator.seed()
@@ -54,9 +60,14 @@ class Policy:
     @functools.cached_property
     def action_range(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The simulator's own range of actions, (low, high); makes the environment once."""
-        with closing(make(self.config.env, seed=0, view=self.config.view)) as env:
+        with closing(self.make_env(seed=0)) as env:
             low, high = env.control_range
         return low, high
+
+    def make_env(self, **options: Any) -> Env:
+        """Make the run's environment; one of a module of your own only if it is trusted."""
+        check_stored_env(self.config.env, self._trust)
+        return make(self.config.env, view=self.config.view, **options)
 
     def act(
         self, obs: ArrayLike, *, sample: bool = False, seed: int | None = None, native: bool = False
@@ -136,28 +147,37 @@ def load(
         run: the run directory.
         checkpoint: ``"latest"`` (if it is damaged, the one before, with a warning that names the
             file), ``"final"``, or the step of a checkpoint that is kept.
-        trust: packages of yours whose classes the run's config may name.
+        trust: packages of yours whose classes and environments the run's config may name.
     """
+    with understood(run):
+        return _load(run, checkpoint, trust)
+
+
+def _load(run: Path | str, checkpoint: int | str, trust: Collection[str]) -> Policy:
     folder = find_run(run)
-    config = read_config(folder, trust=trust)
+    config = from_dict(RunConfig, folder.config, trust=trust)
     if checkpoint == "latest":
-        found = load_latest(folder.path)
-        if found is None:
+        newest = load_latest(folder.path)
+        if newest is None:
             every = f"{config.schedule.checkpoint_every:,} steps"
             remedy = f"wait for the first; one is made every {every}"
             raise BadInputError("run", str(run), "a run with a checkpoint", remedy)
-        return Policy(folder, config, found)
+        return Policy(folder, config, newest, trust)
     name = checkpoint if isinstance(checkpoint, str) else f"step-{checkpoint:09d}"
-    kept = sorted(path.name for path in folder.checkpoints.glob("*") if not path.suffix)
+    found = sorted(path.name for path in folder.checkpoints.glob("*") if not path.suffix)
+    kept = [n for n in found if n == "final" or (n[:5] == "step-" and n[5:].isdecimal())]
     if name not in kept:
         names = ", ".join("final" if n == "final" else str(int(n[5:])) for n in kept) or "none"
         raise BadInputError("checkpoint", checkpoint, "latest or one that is kept", f"use {names}")
-    return Policy(folder, config, load_checkpoint(folder.checkpoints / name))
+    return Policy(folder, config, load_checkpoint(folder.checkpoints / name), trust)
 
 
 def read_config(run: RunDir, *, trust: Collection[str] = ()) -> RunConfig:
-    """Return the config of a run."""
-    return from_dict(RunConfig, run.config, trust=trust)
+    """Return the config of a run that is to be trained: its environment will be made."""
+    with understood(run.path):
+        config = from_dict(RunConfig, run.config, trust=trust)
+    check_stored_env(config.env, trust)
+    return config
 
 
 def rebuild(config: RunConfig, checkpoint: Checkpoint) -> Agent:
@@ -199,7 +219,8 @@ def replay_sample(policy: Policy, rows: int = 2048) -> tuple[Tensor, Tensor] | N
     if not refs or not policy.run.replay.is_dir():
         return None
     try:
-        arrays = SegmentStore(policy.run.replay).read(refs)
+        with understood(policy.run.replay):
+            arrays = SegmentStore(policy.run.replay).read(refs)
     except StorageError:
         return None  # copied without its replay, or overtaken by a run that goes on
     obs, action = (torch.from_numpy(arrays[name][-rows:]) for name in ("obs", "action"))

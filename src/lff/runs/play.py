@@ -1,6 +1,5 @@
 """Episodes of a run's policy on its task, as rewards and as MP4 or GIF files."""
 
-import importlib.util
 import io
 import itertools
 import math
@@ -12,16 +11,14 @@ from typing import Any
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
-from lff.core.errors import BadInputError, missing_extra
+from lff.core.errors import BadInputError, require_extra
 from lff.core.seeding import env_seed, stream_seed
-from lff.envs import Env, make
 from lff.runs.load import Policy
 
 DEFAULT_FPS = 30.0
 """For environments that do not say how fast they are."""
-PACKAGES = {".mp4": "av", ".gif": "PIL"}
-"""The package that writes a kind of file."""
 FASTEST = 50.0
 """Frames per second at most: a GIF counts in hundredths of a second, players not below two."""
 Frame = NDArray[np.uint8]
@@ -34,11 +31,8 @@ class Player:
         self, policy: Policy, *, seed: int = 0, sample: bool = False, render: bool = False
     ) -> None:
         self.policy, self.seed, self.sample = policy, seed, sample
-        config = policy.config
-        first, repeat = env_seed(seed, "play"), config.action_repeat
-        self.env: Env = make(
-            config.env, seed=first, action_repeat=repeat, render=render, view=config.view
-        )
+        first, repeat = env_seed(seed, "play"), policy.config.action_repeat
+        self.env = policy.make_env(seed=first, action_repeat=repeat, render=render)
         self.fps = float(self.env.metadata.get("render_fps") or DEFAULT_FPS) / repeat
 
     def episode(
@@ -70,10 +64,10 @@ class Player:
 
 def require_writer(path: Path) -> None:
     """Raise, before anything is played, unless a file of this name can be written."""
-    if path.suffix not in PACKAGES:
+    if path.suffix not in (".mp4", ".gif"):
         raise BadInputError("video", str(path), "a .mp4 or .gif file", "use play.mp4, say")
-    if importlib.util.find_spec(PACKAGES[path.suffix]) is None:
-        raise missing_extra(PACKAGES[path.suffix], "video", "videos")
+    if path.suffix == ".mp4":
+        require_extra("video", "av", purpose="an .mp4 video")
 
 
 def stride(fps: float) -> int:
@@ -119,14 +113,12 @@ class Gif:
     """A GIF that repeats; each frame has its own palette."""
 
     def __init__(self, fps: float) -> None:
-        from PIL import Image
-
-        self._image, self._fps = Image, fps
+        self._fps = fps
         self._frames: list[Any] = []
 
     def add(self, frame: Frame) -> None:
         """Keep one frame, in 256 colours."""
-        self._frames.append(self._image.fromarray(frame).quantize())
+        self._frames.append(Image.fromarray(frame).quantize())
 
     def finish(self) -> bytes:
         """Return the file's bytes."""

@@ -1,6 +1,7 @@
 """One reader of run directories, without torch: for comparisons, summaries and pages."""
 
 import math
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from lff.core.errors import printable
 from lff.store import find_run, flat, read_json, read_rows
-from lff.store.atomic import read_bytes
+from lff.store.atomic import LARGEST, read_bytes, shown
 
 RETURN = "eval/return"
 Curve = list[tuple[int, float]]
@@ -66,6 +68,20 @@ class Run:
         return self.curve(RETURN, bad=-math.inf)
 
     @property
+    def last_episodes(self) -> list[float]:
+        """Returns of the last evaluation, episode by episode; empty if they are not stored."""
+        match self.evaluations[-1:]:
+            case ({"returns": [*values]},):
+                return [as_number(value, bad=-math.inf) for value in values]
+        return []
+
+    @property
+    def episodes(self) -> int:
+        """Episodes of training that had ended at the last row that counts them."""
+        counts = [row["episode"] for row in self.rows if isinstance(row.get("episode"), int)]
+        return max(counts, default=0)
+
+    @property
     def q_max(self) -> float | None:
         """Largest ``|Q|`` of the whole run; infinite if it was ever not finite."""
         return max((value for _, value in self.curve("train/q_max")), default=None)
@@ -105,15 +121,15 @@ def read_run(path: Path | str, *, name: str | None = None) -> Run:
     run = find_run(path)
     evaluations = sorted(run.evaluations.glob("[0-9]*.json"))
     return Run(
-        name=name or run.path.resolve().name,
+        name=printable(name or run.path.resolve().name),
         config=flat(run.config),
-        info=run.info if run.info_file.exists() else {},
+        info=run.info if os.path.lexists(run.info_file) else {},
         rows=_rows(run.metrics_file),
         timing=_rows(run.timing_file),
         evaluations=tuple(map(read_json, evaluations)),
         reference=run.reference,
         finished=run.status == "finished",
-        sheet=read_bytes(run.sheet_file) if run.sheet_file.exists() else None,
+        sheet=read_bytes(run.sheet_file, limit=LARGEST) if run.sheet_file.exists() else None,
     )
 
 
@@ -164,8 +180,9 @@ def as_number(value: Any, *, bad: float = math.inf) -> float:
 
 
 def _rows(path: Path) -> tuple[dict[str, Any], ...]:
-    return tuple(read_rows(path)) if path.exists() else ()
+    return tuple(map(shown, read_rows(path))) if os.path.lexists(path) else ()
 
 
 def _last(rows: Sequence[dict[str, Any]], name: str) -> float | None:
-    return next((row[name] for row in reversed(rows) if row.get(name) is not None), None)
+    values = (row.get(name) for row in reversed(rows))
+    return next((float(value) for value in values if isinstance(value, int | float)), None)

@@ -67,7 +67,11 @@ class Kind:
     @property
     def decides(self) -> dict[str, Any]:
         """The fields that decide, as plain data: a claim whose fields change is another claim."""
-        named = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in PROSE}
+        named = {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if f.name not in PROSE and not (f.metadata and getattr(self, f.name) == f.default)
+        }
         return {"kind": type(self).__name__, **{key: _plain(v) for key, v in named.items()}}
 
     @property

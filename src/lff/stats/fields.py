@@ -7,6 +7,7 @@ levels, compressed.  That is four digits and more; a cell without a value (NaN) 
 
 import base64
 import json
+import os
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lff.core.checks import check_size
 from lff.core.errors import BadInputError, BadTypeError, CorruptError
-from lff.store import write_bytes
+from lff.store.atomic import LARGEST, loads, read_bytes, shown, write_bytes
 
 FIELDS = "fields.json"
 """The file in a job's folder; an experiment's is ``NAME.fields.json``."""
@@ -65,11 +67,12 @@ def write_fields(path: Path, fields: Iterable[Field]) -> None:
 
 def read_fields(path: Path) -> list[Field]:
     """Read what :func:`write_fields` wrote; none if there is no such file."""
-    if not path.is_file():
+    if not os.path.lexists(path):
         return []
+    entries = shown(loads(read_bytes(path, limit=LARGEST), path, kind=list))
     try:
-        return [_decode(entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
-    except (ValueError, LookupError, TypeError, zlib.error) as error:
+        return [_decode(entry) for entry in entries]
+    except (ValueError, LookupError, TypeError, OverflowError, zlib.error) as error:
         why = " ".join(str(error).split())[:80]
         raise CorruptError(f"{path} holds no fields ({why}); restore or remove it") from None
 
@@ -99,7 +102,7 @@ def _encode(one: Field) -> dict[str, Any]:
 
 
 def _decode(entry: dict[str, Any]) -> Field:
-    rows, columns = entry["shape"]
+    rows, columns = map(check_size, ("rows", "columns"), entry["shape"])
     packed = base64.b64decode(entry["cells"], validate=True)
     raw = zlib.decompressobj().decompress(packed, 2 * rows * columns)  # no more than it may be
     codes = np.frombuffer(raw, dtype="<u2").reshape(rows, columns)

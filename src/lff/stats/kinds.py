@@ -15,19 +15,20 @@ there is no signal.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal
 
 import numpy as np
 from scipy.stats import mannwhitneyu
 
+from lff.core.config import LATER
 from lff.core.errors import BadInputError
 from lff.stats.claim import Kind, Tasks, is_silent
 from lff.stats.counted import Computed as Computed
 from lff.stats.counted import MoreOften as MoreOften
 from lff.stats.curves import Curves, power_of, rank_correlation
 from lff.stats.intervals import Interval, Scale, contrast, paired_t_interval, shift_interval
-from lff.stats.metrics import Metric, span_of
+from lff.stats.metrics import RANDOM, Metric, span_of
 from lff.stats.tables import Row
 from lff.stats.verdicts import FEWEST_SEEDS, Test, Verdict, conjunction
 
@@ -104,9 +105,10 @@ class Better(Estimated):
 
     ``over``: then the gain of ``arm`` over ``than`` is larger than that of another pair of arms,
     whose curves may end elsewhere.  ``sign``: 1 if more is better, -1 if less is; None: as the
-    metric says.  ``by``: then the gain is at least so much, a factor where means are divided.  The
-    steps of "first above" are compared by ranks, since a run that does not get
-    there has no number.
+    metric says.  ``by``: then the gain is at least so much, a factor where means are divided.
+    ``share``: then ``arm`` has at least this share of what ``than`` gains over the random policy.
+    The steps of "first above" are compared by ranks, since a run that does not get there has no
+    number.
     """
 
     arm: str
@@ -115,6 +117,7 @@ class Better(Estimated):
     over: tuple[str, str] | None = None
     by: float | None = None
     sign: Literal[1, -1] | None = None
+    share: float | None = field(default=None, metadata=LATER)
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -135,6 +138,8 @@ class Better(Estimated):
         pair = self.arm
         if isinstance(self.than, str):
             pair = f" {word} ".join([self.arm, self.than][:: self._sign])
+        if self.share:
+            pair = f"{self.arm} minus {self.share:g} of {self.than}, both above the random policy"
         if self.over:
             pair = f"gain of {pair}, {word} that of {f' {word} '.join(self.over)}"
         unit = "share of span, " if self._unit(tasks[0], tasks) != 1 else ""
@@ -147,8 +152,11 @@ class Better(Estimated):
         direction = self._sign if isinstance(self.than, str) else 1
         for task in tasks:
             weight = direction / self._unit(task, tasks)
-            for sign, arm in zip((1, -1, -1, 1), self.arms, strict=False):
+            share = self.share or 1.0
+            for sign, arm in zip((1, -share, -1, 1), self.arms, strict=False):
                 yield sign * weight, self._values(curves, arm, task)
+            if self.share:
+                yield (share - 1.0) * weight, curves.reference(RANDOM, task)
 
     def _bounds(self, tasks: Tasks) -> tuple[float, float]:
         if isinstance(self.than, str):

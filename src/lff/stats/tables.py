@@ -13,7 +13,7 @@ from lff.core.checks import Config, NonEmpty, NonNegative, Size
 from lff.core.errors import BadInputError, CorruptError
 from lff.stats.fields import Field, beside, encode_fields
 from lff.store import make_folder, read_json, write_bytes
-from lff.store.atomic import seal, sha256, unseal
+from lff.store.atomic import read_lines, seal, sha256, unseal
 
 FILES = "files"
 """The key of a sidecar for the hashes of its table and surfaces, by name."""
@@ -106,21 +106,18 @@ def _json(value: Any) -> str:
 
 def read_table(path: Path) -> list[Row]:
     """Read a table that :func:`write_table` wrote."""
-    with path.open(newline="") as file:
-        reader = csv.reader(file)
-        try:
-            if tuple(next(reader, ())) != Row._fields:
-                remedy = f"its columns must be {', '.join(Row._fields)}"
-                raise BadInputError("table", path.name, "tidy", remedy)
-            return [
-                Row(experiment, variant, task, int(seed), int(step), metric, float(value))
-                for experiment, variant, task, seed, step, metric, value in reader
-            ]
-        except (UnicodeDecodeError, csv.Error, ValueError) as error:
-            if isinstance(error, BadInputError):
-                raise
-            where = f"{path}, line {reader.line_num}"
-            raise CorruptError(f"{where} is not a row of a table ({error}); restore it") from None
+    reader = csv.reader(read_lines(path))
+    if tuple(next(reader, ())) != Row._fields:
+        remedy = f"its columns must be {', '.join(Row._fields)}"
+        raise BadInputError("table", path.name, "tidy", remedy)
+    try:
+        return [
+            Row(experiment, variant, task, int(seed), int(step), metric, float(value))
+            for experiment, variant, task, seed, step, metric, value in reader
+        ]
+    except (ValueError, csv.Error) as error:
+        line = f"{path}, line {reader.line_num}"
+        raise CorruptError(f"{line} is not a row ({str(error)[:80]}); restore it") from None
 
 
 Text = Annotated[str, NonEmpty("say where it is from")]
@@ -145,12 +142,11 @@ class Published(Config):
 def read_published(path: Path) -> list[Published]:
     """Read a CSV file of published scores; each task, algorithm and step may appear once."""
     columns = tuple(field.name for field in fields(Published))
-    with path.open(newline="") as file:
-        reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or ()) != columns:
-            remedy = f"its columns must be {', '.join(columns)}"
-            raise BadInputError("table", path.name, "of published scores", remedy)
-        found = [_read_score(line, f"{path.name}, line {reader.line_num}") for line in reader]
+    reader = csv.DictReader(read_lines(path))
+    if tuple(reader.fieldnames or ()) != columns:
+        remedy = f"its columns must be {', '.join(columns)}"
+        raise BadInputError("table", path.name, "of published scores", remedy)
+    found = [_read_score(line, f"{path.name}, line {reader.line_num}") for line in reader]
     for key, count in Counter((s.task, s.algorithm, s.env_steps) for s in found).items():
         if count > 1:
             raise BadInputError("score", key, "given once", f"remove one from {path.name}")

@@ -22,7 +22,15 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as _load
 from safetensors.numpy import save as _save
 
-from lff.core.errors import BadInputError, BadTypeError, CorruptError, StorageError
+from lff.core.errors import (
+    BadInputError,
+    BadTypeError,
+    CorruptError,
+    RunError,
+    StorageError,
+    printable,
+)
+from lff.core.memory import available_memory
 
 TEMPORARY = ".tmp-lff"
 """Suffix of temporary files."""
@@ -69,6 +77,21 @@ def reported(action: str, path: Path, *, size: int | None = None) -> Iterator[No
         raise StorageError(f"{what}: {why}; {remedy}") from error
 
 
+_ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
+
+
+@contextlib.contextmanager
+def understood(path: Path | str) -> Iterator[None]:
+    """Turn what data of other types and sizes than ours causes into one line on their folder."""
+    try:
+        yield
+    except (BadInputError, RunError):
+        raise
+    except (*_ODD, MemoryError) as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())[:120]
+        raise CorruptError(f"{path} holds what lff does not write ({why}); restore it") from error
+
+
 def write_bytes(path: Path, data: bytes) -> None:
     """Replace a file's content, durably: readers see the old or the new, never a part."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}{TEMPORARY}")
@@ -111,16 +134,39 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def read_bytes(path: Path, *, limit: int | None = None) -> bytes:
-    """Read a regular file: no link is followed, no pipe waited for, no more than ``limit`` read."""
+    """Read a regular file: no link is followed, no pipe waited for, no more than ``limit`` read.
+
+    Without a limit, no more than fits into memory.
+    """
     with reported("read", path):
         if not stat.S_ISREG(os.lstat(path).st_mode):
             raise CorruptError(f"{path} is not a regular file; move it away")
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with open(os.open(path, flags), "rb") as file:  # noqa: PTH123
             size = os.fstat(file.fileno()).st_size
-            if limit is not None and size > limit:
-                raise CorruptError(f"{path} has {size} bytes, {limit} at most; it is not ours")
+            refuse_size(path, size, limit=limit)
             return file.read()
+
+
+def refuse_size(path: Path, size: int, *, limit: int | None = None) -> None:
+    """Raise if a file has more bytes than its kind can have, or than fit into memory."""
+    for most in (limit, available_memory() if size > LARGEST else None):
+        if most is not None and size > most:
+            raise CorruptError(f"{path} has {size} bytes, {most} at most; it is not ours")
+
+
+def read_lines(path: Path) -> list[str]:
+    """Read the lines of a text file, without control characters."""
+    try:
+        return [*map(printable, read_bytes(path, limit=LARGEST).decode().splitlines())]
+    except UnicodeDecodeError as error:
+        raise CorruptError(f"{path} is not a text ({error.reason}); restore it") from None
+
+
+def refuse_link(path: Path) -> None:
+    """Raise if a link is there: what is written or deleted through it lies somewhere else."""
+    if path.is_symlink():
+        raise CorruptError(f"{path} is a link; move it away")
 
 
 def make_folder(folder: Path) -> None:
@@ -176,20 +222,31 @@ def dumps(name: str, data: Any, *, indent: int | None = None) -> bytes:
 
 
 def read_json(path: Path, *, limit: int = LARGEST) -> dict[str, Any]:
-    """Read a JSON object, or raise an error that names the file."""
-    return loads(read_bytes(path, limit=limit), path)
+    """Read a JSON object, without control characters, or raise an error that names the file."""
+    found: dict[str, Any] = shown(loads(read_bytes(path, limit=limit), path))
+    return found
 
 
-def loads(text: bytes, path: Path) -> dict[str, Any]:
-    """Parse a JSON object that was read from ``path``."""
+def loads(text: bytes, path: Path, *, kind: type = dict) -> Any:
+    """Parse a JSON object, or a list, that was read from ``path``."""
     try:
         data = json.loads(text.decode(), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         why = type(error).__name__ if isinstance(error, RecursionError) else str(error)
         raise CorruptError(f"{path} is not JSON ({why[:80]}); restore or remove it") from None
-    if not isinstance(data, dict):
-        raise CorruptError(f"{path} is not a JSON object; restore or remove it")
+    if not isinstance(data, kind):
+        what = "a JSON object" if kind is dict else "a JSON list"
+        raise CorruptError(f"{path} is not {what}; restore or remove it")
     return data
+
+
+def shown(data: Any) -> Any:
+    """Return data without control characters: whatever of it is printed shows what it is."""
+    if isinstance(data, str):
+        return data if data.isprintable() else printable(data)
+    if isinstance(data, list):
+        return [shown(value) for value in data]
+    return {shown(k): shown(v) for k, v in data.items()} if isinstance(data, dict) else data
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
@@ -261,7 +318,7 @@ def decode(data: bytes, path: object) -> dict[str, np.ndarray]:
     try:
         return dict(_load(data))
     except (SafetensorError, AssertionError, LookupError, ValueError, TypeError, RuntimeError) as e:
-        why = " ".join(str(e).split())[:80]
+        why = printable(" ".join(str(e).split())[:80])
         raise CorruptError(
             f"{path} is not a safetensors file ({why}); restore or remove it"
         ) from None

@@ -232,6 +232,7 @@ def _remove(path: Path) -> None:
 
 def _newest_first(home: Path) -> list[Path]:
     """List what has a checkpoint's name; of equal steps the plain name first."""
+    atomic.refuse_link(home)
     with atomic.reported("read", home):
         if not home.is_dir():
             return []
@@ -292,8 +293,7 @@ pip install 'learned-fourier-features==0.1.*'
 
 def _read_manifest(path: Path) -> _Manifest:
     where = path / MANIFEST
-    if path.is_symlink():
-        raise CorruptError(f"{path} is a link; move it away")
+    atomic.refuse_link(path)
     data = atomic.read_json(where, limit=2**20)
     check_layout(where, data.get("layout", data.get("format")))
     try:

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from filelock import FileLock, Timeout
 
-from lff.core.errors import BusyError, StorageError
+from lff.core.errors import BusyError, CorruptError, StorageError
 from lff.store import atomic
 
 LOCK = ".lock"
@@ -35,6 +35,8 @@ class RunLock:
         )
 
     def __enter__(self) -> Self:
+        if (self.folder / LOCK).exists() and not (self.folder / LOCK).is_file():
+            raise CorruptError(f"{self.folder / LOCK} is not a regular file; move it away")
         with atomic.reported("lock", self.folder):
             try:
                 self._lock.acquire()

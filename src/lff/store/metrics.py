@@ -6,14 +6,17 @@ import io
 import json
 import math
 import os
+import stat
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from lff.core.errors import BadInputError, BadTypeError, CorruptError
-from lff.store.atomic import read_bytes, reported, sync_folder, write_all
+from lff.store.atomic import loads, read_bytes, refuse_size, reported, sync_folder, write_all
 
 STEP = "env_step"
+LARGEST_NUMBER = sys.float_info.max
 
 
 class MetricsFile:
@@ -39,9 +42,13 @@ class MetricsFile:
         self.path = Path(path)
         with reported("open", self.path):
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-            self._descriptor = os.open(self.path, flags, 0o666)
+            self._descriptor = os.open(self.path, flags | os.O_NONBLOCK, 0o666)
             try:
-                self._go_to(self._whole_rows(os.fstat(self._descriptor).st_size))
+                found = os.fstat(self._descriptor)
+                if not stat.S_ISREG(found.st_mode):
+                    raise CorruptError(f"{self.path} is not a regular file; move it away")
+                refuse_size(self.path, found.st_size)
+                self._go_to(self._whole_rows(found.st_size))
                 os.ftruncate(self._descriptor, self._bytes)  # half a row: its writer was killed
                 sync_folder(self.path.parent)
             except BaseException:
@@ -123,13 +130,23 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
     lines = read_bytes(path).split(b"\n")
     for number, line in enumerate(lines[:-1], 1):
         try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            row = None
-        if not isinstance(row, dict):
+            row = loads(line, path)
+            whole = type(row.get(STEP)) is int and all(map(_is_stored, row.values()))
+        except CorruptError:
+            whole = False
+        if not whole:
             place = f"{path}, line {number}"
             raise CorruptError(f"{place} is not a row of metrics; restore or remove it")
         yield row
+
+
+def _is_stored(value: Any) -> bool:
+    """Return whether a value is one that :func:`plain` returns."""
+    if isinstance(value, list):
+        return all(map(_is_stored, value))
+    if isinstance(value, int | float):
+        return -LARGEST_NUMBER <= value <= LARGEST_NUMBER
+    return value is None or isinstance(value, str)
 
 
 def rows_to_csv(rows: list[dict[str, Any]]) -> bytes:

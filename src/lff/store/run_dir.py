@@ -7,6 +7,7 @@ to it, of the replay, the evaluations and the reference in its meta; that of the
 
 import contextlib
 import logging
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -74,7 +75,7 @@ class RunDir:
     @property
     def status(self) -> Status:
         """``empty``: no run yet; ``finished``: the final checkpoint is the newest; else started."""
-        if not self.config_file.exists():
+        if not os.path.lexists(self.config_file):
             return "empty"
         self._check_layout()
         return "started" if checkpoints.final_step(self.path) is None else "finished"
@@ -87,7 +88,8 @@ class RunDir:
         if (known := self.config_hashes()) and atomic.sha256(text) not in known:
             remedy = "restore it, or start again by the command that started the run"
             raise CorruptError(f"{self.config_file} is not what was written; {remedy}")
-        return atomic.loads(text, self.config_file)
+        config: dict[str, Any] = atomic.loads(text, self.config_file)
+        return config
 
     @property
     def info(self) -> dict[str, Any]:
@@ -103,8 +105,9 @@ class RunDir:
             info = self.info
         except StorageError:
             return []
-        starts = [info, *info.get("restarts", [])]
-        return [start[CONFIG_HASH] for start in starts if CONFIG_HASH in start]
+        later = info.get("restarts")
+        starts = [info, *(later if isinstance(later, list) else [])]
+        return [s[CONFIG_HASH] for s in starts if isinstance(s, dict) and CONFIG_HASH in s]
 
     @property
     def reference(self) -> dict[str, Any]:
@@ -131,7 +134,8 @@ class RunDir:
             StorageError: the disk refused.
         """
         text = _text(config)
-        self._refuse_strangers()  # before anything is written
+        self.refuse_links()  # before anything is written
+        self._refuse_strangers()
         atomic.make_folder(self.path)
         with RunLock(self.path), contextlib.ExitStack() as stack:
             self._refuse_strangers()
@@ -260,12 +264,16 @@ class RunDir:
     def _in_use(self) -> list[SegmentRef]:
         return [*find_refs([*checkpoints.kept_metas(self.path)])]
 
+    def refuse_links(self) -> None:
+        """Raise if a folder in here is a link: its files would be those of another place."""
+        for folder in (self.checkpoints, self.replay, self.evaluations):
+            atomic.refuse_link(folder)
+
     def _check_layout(self) -> None:
         """Refuse a run of another layout, before anything of it is read or written."""
-        if self.info_file.exists():
-            with contextlib.suppress(
-                CorruptError
-            ):  # informational: reported and rebuilt at a start
+        if os.path.lexists(self.info_file):
+            # a damaged one is informational: it is reported, and written anew, at a start
+            with contextlib.suppress(CorruptError):
                 check_layout(self.path, self.info.get("layout", 1))
 
     def _refuse_strangers(self) -> None:
@@ -290,13 +298,15 @@ class RunDir:
         if known[-1:] == [atomic.sha256(text)] and atomic.sha256(stored) not in known:
             logger.warning("%s is not what was written; written again", self.config_file)
             return
-        with contextlib.suppress(ValueError, TypeError):  # else compared as it stands
+        # else compared as it stands
+        with contextlib.suppress(BadInputError, CorruptError), atomic.understood(self.path):
             stored = _text(configs.from_json(type(config), stored.decode()))  # with newer fields
         there, here = (atomic.flat(atomic.loads(data, self.config_file)) for data in (stored, text))
         names = sorted(n for n in {*there, *here} if there.get(n) != here.get(n))
         other = [n for n in names if n not in may_differ]
         if other:
-            list_ = ", ".join(f"{n} ({there.get(n)} there, {here.get(n)} here)" for n in other[:5])
+            pairs = [(n, str(there.get(n))[:40], str(here.get(n))[:40]) for n in other[:5]]
+            list_ = ", ".join(f"{n[:40]} ({then} there, {now} here)" for n, then, now in pairs)
             more = f" and {len(other) - 5} more" if len(other) > 5 else ""
             constraint = f"of a run of the same config: it differs in {list_}{more}"
             raise BadInputError("dir", str(self.path), constraint, "use another --dir")
@@ -314,11 +324,9 @@ class RunDir:
         if self.config_file.exists() and self.info_file.exists():
             try:
                 first = self.info
-                stored = {
-                    **first,
-                    "layout": LAYOUT,
-                    "restarts": [*first.get("restarts", []), start],
-                }
+                before = first.get("restarts")
+                restarts = [*(before if isinstance(before, list) else []), start]
+                stored = {**first, "layout": LAYOUT, "restarts": restarts}
             except CorruptError as error:
                 logger.warning("%s; written anew, without the earlier starts", error)
         atomic.write_json(self.info_file, atomic.seal(stored))
@@ -330,6 +338,7 @@ class RunDir:
 def find_run(path: Path | str) -> RunDir:
     """Return the run directory at ``path``; raise if there is none, or one of another layout."""
     run = RunDir(path)
+    run.refuse_links()
     if run.status == "empty":
         raise BadInputError("run", str(path), "a run directory", "start one with lff train")
     return run

@@ -66,6 +66,7 @@ class SegmentStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
+        atomic.refuse_link(self.folder)
         with atomic.reported("open", self.folder):
             self.folder.mkdir(exist_ok=True)
             self._next = max((number for number, _ in self._files()), default=-1) + 1

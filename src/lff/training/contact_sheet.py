@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from PIL import Image, ImageDraw
 
 from lff.store import write_bytes
 
@@ -26,8 +27,6 @@ def write_sheet(folder: Path, rows: Mapping[str, list[np.ndarray]]) -> None:
 
 def draw_sheet(rows: Mapping[str, list[np.ndarray]]) -> bytes:
     """Return a PNG with a titled row for each name."""
-    from PIL import Image, ImageDraw
-
     large = {name: [_enlarged(one) for one in images] for name, images in rows.items()}
     side = max(one.shape[0] for images in large.values() for one in images) + MARGIN
     columns = max(len(images) for images in large.values())

@@ -1,6 +1,5 @@
 """Is this machine fit for a run?  Small real trials, each with its remedy in one line."""
 
-import importlib.util
 import os
 import platform
 import shutil
@@ -18,7 +17,7 @@ import numpy as np
 import torch
 from rich.filesize import decimal
 
-from lff.core.errors import BadInputError, RunError
+from lff.core.errors import BadInputError, RunError, absent
 from lff.core.memory import available_memory
 from lff.data import FrameReplay
 from lff.envs import make, rendering, shapes
@@ -31,17 +30,24 @@ from lff.training.run import versions
 Status = Literal["ok", "warning", "failed"]
 PIP = "pip install 'learned-fourier-features[{}]'"
 EXTRAS = {
-    "dmc": ("dm_control", "mujoco", "PIL"),
-    "gym": ("gymnasium", "mujoco"),
-    "figures": ("matplotlib", "scipy"),
-    "video": ("av", "PIL"),
+    "dmc": ("dm_control", "mujoco"),
+    "gym": ("mujoco", "imageio"),
+    "video": ("av",),
     "export": ("onnx", "onnxscript", "onnxruntime"),
     "tensorboard": ("tensorboard",),
     "wandb": ("wandb",),
+    "tune": ("optuna",),
     "ray": ("ray",),
+    "sb3": ("stable_baselines3",),
+    "torchrl": ("torchrl",),
+    "tianshou": ("tianshou",),
+    "flax": ("flax", "optax", "sbx"),
 }
 """The modules that each extra brings."""
-CORE = ("torch", "numpy", "jaxtyping", "safetensors", "filelock", "gymnasium", "tyro", "rich")
+CORE = (
+    *("torch", "numpy", "jaxtyping", "safetensors", "filelock", "gymnasium", "tyro", "rich"),
+    *("scipy", "matplotlib", "jinja2", "PIL"),
+)
 OLDEST_TORCH = (2, 10)
 FIRST_BAD_MUJOCO = 4
 COMPILED = """
@@ -92,7 +98,7 @@ def check_python() -> Check:
 
 def check_packages() -> Check:
     """Packages that every run needs."""
-    missing = _absent(CORE)
+    missing = absent(CORE)
     found = f"no {', '.join(missing)}" if missing else f"{len(CORE)} core packages"
     return _verdict("packages", found, (bool(missing), "failed", PIP.replace("[{}]", "")))
 
@@ -160,7 +166,7 @@ def check_env(task: str) -> Check:
 
 def check_rendering() -> Check:
     """Which OpenGL backend draws without a screen, tried in child processes."""
-    if _absent(["mujoco"]):
+    if absent(["mujoco"]):
         return Check("rendering", "warning", "no mujoco", PIP.format("dmc"))
     backends: tuple[rendering.Backend, ...] = ("egl", "osmesa")
     for backend in backends:
@@ -236,11 +242,11 @@ def check_threads(threads: int, *, cpus: int, quota: float | None) -> Check:
 
 def check_extras() -> Check:
     """Which optional parts are installed."""
-    absent = [extra for extra, modules in EXTRAS.items() if _absent(modules)]
-    found = f"installed: {', '.join(e for e in EXTRAS if e not in absent) or 'none'}"
-    more = f"; not installed: {', '.join(absent)}"
-    remedy = f"if wanted: {PIP.format(','.join(absent))}"
-    return _verdict("extras", found + more * bool(absent), (bool(absent), "ok", remedy))
+    others = [extra for extra, modules in EXTRAS.items() if absent(modules)]
+    found = f"installed: {', '.join(e for e in EXTRAS if e not in others) or 'none'}"
+    more = f"; not installed: {', '.join(others)}"
+    remedy = f"if wanted: {PIP.format(','.join(others))}"
+    return _verdict("extras", found + more * bool(others), (bool(others), "ok", remedy))
 
 
 def cpu_quota(text: str) -> float | None:
@@ -256,10 +262,6 @@ def _threads_here() -> Check:
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     given = os.environ.get("OMP_NUM_THREADS", "")
     return check_threads(int(given) if given.isdigit() else cpus, cpus=cpus, quota=quota)
-
-
-def _absent(modules: Sequence[str]) -> list[str]:
-    return [name for name in modules if importlib.util.find_spec(name) is None]
 
 
 def _existing(folder: Path) -> Path:

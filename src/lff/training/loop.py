@@ -19,11 +19,12 @@ from torch import Tensor
 
 from lff.algos.base import Agent
 from lff.core.config import within
-from lff.core.errors import InterruptedRunError, NonFiniteError
+from lff.core.errors import CorruptError, InterruptedRunError, NonFiniteError
 from lff.core.seeding import env_seed, stream_seed
 from lff.envs.base import Env, Reusable
 from lff.native.build import Origin
 from lff.store import Checkpoint, RunDir
+from lff.store.atomic import understood
 from lff.training.diagnostics import first_bad_tensor
 from lff.training.evaluate import Act, MakeEnv, evaluate, write_reference
 
@@ -103,8 +104,9 @@ class Loop(ABC):
             if checkpoint is None:
                 self._begin()
             else:
-                self._restore_common(checkpoint)
-                self._restore(checkpoint)
+                with understood(checkpoint.path):
+                    self._restore_common(checkpoint)
+                    self._restore(checkpoint)
                 computed = run.info.get("computed")
                 key = computed.get("key") if isinstance(computed, dict) else None
                 if self.origin is not None and key != self.origin.key:
@@ -233,7 +235,10 @@ class Loop(ABC):
         self.agent.load_state(to_tensors(checkpoint.arrays, "agent/"))
         for name, state in to_tensors(checkpoint.arrays, "stream/").items():
             self.streams[name].set_state(state)
-        self.progress = type(self.progress)(**checkpoint.meta["counters"])
+        counters = checkpoint.meta["counters"]
+        if counters["env_step"] != checkpoint.step:
+            raise CorruptError(f"{checkpoint.path} has counters of another step; remove it")
+        self.progress = type(self.progress)(**counters)
         self.last = dict(checkpoint.meta["last"])
 
     def _check_agent(self) -> None:

@@ -19,6 +19,7 @@ from lff.nn import (
     LogUniformFourier,
     MatchedConv1x1,
     MatchedMLP,
+    MatchedSimBa,
     MLPTrunk,
     NetConfig,
     NoFront,
@@ -40,6 +41,8 @@ NetName = Literal[
     "tanh",
     "ffn",
     "ffn-published",
+    "simba",
+    "simba-1",
 ]
 PixelNetName = Literal[
     "lff", "cnn", "cnn-vanilla", "cnn-readme", "fixed-b", "no-concat", "per-frame"
@@ -72,6 +75,7 @@ class Sizes:
         mlp-2                                           only the hidden layers, as deep as LFF
         constant, tanh, ffn                             the front; widths that match LFF's size
         ffn-published                                   40 sines per input, as its authors have it
+        simba, simba-1                                  two residual blocks, or one, of LFF's size
         """
         check_choice("net", name, get_args(NetName))
         hidden = (self.hidden_dim,) * self.layers
@@ -97,6 +101,8 @@ class Sizes:
             return NetConfig(fronts[name], trunk)
         if name in matched:
             return NetConfig(matched[name], MatchedMLP(like=like, layers="shallow"))
+        if name in ("simba", "simba-1"):
+            return NetConfig(trunk=MatchedSimBa(like=like, blocks=1 if name == "simba-1" else 2))
         layers: Literal["plain", "concat"] = "plain" if name == "mlp" else "concat"
         if self.mlp == "hidden":
             kind = MLPTrunk if layers == "plain" else ConcatMLPTrunk

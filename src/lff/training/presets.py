@@ -1,7 +1,8 @@
 """Presets: ready configs with the sizes, rates and schedules that the sources give.
 
+default         for your own tasks               laptop       what two cores can do in an hour
 paper-table     Tables 1 to 3                    paper-text   section 5 and the appendix on PPO
-authors-readme  the authors' command lines        laptop       what two cores can do in an hour
+authors-readme  the authors' command lines
 
 A preset is chosen by its name and by the kind of the algorithm: one that learns from a replay
 memory, from state or from pixels, or one that learns from rollouts.  Its values go to the fields
@@ -27,21 +28,24 @@ from lff.nn import PixelMaps, count, count_entrance, num_parameters
 from lff.training.networks import NetName, PixelNetName, PixelSizes, Sizes
 from lff.training.run import RunConfig, Schedule
 
-PresetName = Literal["laptop", "paper-table", "paper-text", "authors-readme"]
+PresetName = Literal["default", "laptop", "paper-table", "paper-text", "authors-readme"]
 Kind = Literal["state", "pixels", "rollout"]
 SOURCES: dict[Kind, dict[PresetName, str]] = {
     "state": {
+        "default": "usual sizes and rates of SAC, for your own tasks",
         "laptop": "what two cores can do in an hour",
         "paper-table": "Table 1 of the paper",
         "paper-text": "section 5 of the paper",
         "authors-readme": "the command lines of the authors' code",
     },
     "pixels": {
+        "default": "the same as laptop",
         "laptop": "smaller images, networks and batches, for one core",
         "paper-table": "Table 2 of the paper",
         "authors-readme": "the command lines of the authors' code",
     },
     "rollout": {
+        "default": "the same as laptop",
         "laptop": "small networks, as PPO has them elsewhere",
         "paper-table": "Table 3 of the paper",
         "paper-text": "the appendix on on-policy results",
@@ -224,12 +228,17 @@ def _state(name: PresetName, domain: str) -> Parts:
 
     No source states the schedule; the authors' code has it, and the poster the number of steps.
     """
+    if name == "default":
+        sizes = Sizes(hidden_dim=256, fourier_dim=256, sigma=0.01)
+        values: dict[str, Any] = {"lr": 3e-4, "batch_size": 256, "warmup_steps": 1_000}
+        values |= {"target": PolyakTarget(period=1), "alpha": LearnedAlpha(lr=3e-4)}
+        return sizes, values, {"steps": 100_000}, Schedule()
     if name == "laptop":
         sizes = Sizes(hidden_dim=128, fourier_dim=128, sigma=0.01)
         return sizes, {"lr": 3e-4, "batch_size": 128}, {"steps": 100_000}, Schedule()
     steps = 2_000_000 if domain == "humanoid" else 1_000_000
     sizes = Sizes(hidden_dim=1024, fourier_dim=1024, sigma=0.001, mlp="readme")
-    values: dict[str, Any] = {"lr": 3e-4, "batch_size": 1024}
+    values = {"lr": 3e-4, "batch_size": 1024}
     if name != "authors-readme":
         values["lr"] = 1e-4
         sizes = dataclasses.replace(sizes, mlp="paper" if name == "paper-text" else "exact")
@@ -257,7 +266,7 @@ def _pixels(name: PresetName, domain: str) -> Parts:
         "replay_capacity": 100_000,
     }
     alpha = LearnedAlpha(beta1=0.5)
-    if name == "laptop":
+    if name in ("default", "laptop"):
         repeat = REPEATS.get(domain, 4)
         sizes = PixelSizes(
             size=32,
@@ -298,7 +307,7 @@ def _rollout(name: PresetName, domain: str) -> Parts:  # noqa: ARG001  all tasks
         "critic_gain": math.sqrt(2),
     }
     run, schedule = {"steps": 1_000_000}, Schedule(log_every=2_000, eval_every=20_000)
-    if name == "laptop":
+    if name in ("default", "laptop"):
         sizes = dataclasses.replace(sizes, hidden_dim=64, sigma=0.01)
         schedule = dataclasses.replace(schedule, eval_episodes=5)
         return sizes, {}, {"steps": 300_000}, schedule

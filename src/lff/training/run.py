@@ -1,6 +1,5 @@
 """A training run: a task, an algorithm, a seed and a schedule; and :func:`train`, which runs it."""
 
-import importlib.util
 import platform
 import re
 import sys
@@ -17,7 +16,7 @@ import lff
 from lff.algos.base import ALGORITHMS, Algorithm, Spaces
 from lff.core.checks import Config, Count, Size, validate
 from lff.core.config import LATER, tag_of
-from lff.core.errors import BadInputError, missing_extra
+from lff.core.errors import BadInputError
 from lff.envs import Env, has_pixels, make
 from lff.envs.gym import Adapter
 from lff.envs.views import PixelView
@@ -240,8 +239,6 @@ def make_loop(
         return Adapter(env_fn(seed), config.env, seed=seed, action_repeat=repeat)
 
     repeat = config.action_repeat
-    if has_pixels(config.env) and importlib.util.find_spec("PIL") is None:
-        raise missing_extra("pillow", "dmc", "the contact sheet")
     if config.algo.learns_from == "rollout":
         envs = make_vector(config, make_env, env_fn=env_fn, vector_fn=vector_fn)
         return OnPolicyLoop(config, make_env, envs, watch=watch)

@@ -15,19 +15,20 @@ import io
 import logging
 import math
 import os
+import re
 import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from lff.core.errors import missing_extra
+from lff.core.errors import CorruptError, require_extra
 from lff.store import RunDir, kept_metas, read_json, read_rows, write_bytes, write_json
-from lff.store.atomic import sync_folder
+from lff.store.atomic import refuse_link, sync_folder
 from lff.store.metrics import STEP
 from lff.store.run_dir import STORE
 
@@ -62,16 +63,9 @@ class Trackers:
         board: list[Tracker] = [TensorBoard()] if self.tensorboard else []
         return board if self.wandb is None else [*board, Wandb(self.wandb)]
 
-    @classmethod
-    def of(cls, run: RunDir) -> "Trackers":
-        """Return the trackers of a run's last start."""
-        file = run.path / NOTE
-        stored = read_json(file) if file.exists() else {}
-        return cls(**{name: stored[name] for name in asdict(cls()) if name in stored})
-
 
 NOTE = "trackers.json"
-"""The run's name in the trackers, and the trackers of its last start."""
+"""The run's name in the trackers, and nothing else: which trackers, the command line says."""
 
 
 @contextmanager
@@ -81,7 +75,7 @@ def tracked(trackers: Trackers, folder: Path | str) -> Iterator[Callable[["Loop"
     A run that reaches its end is synced once more, so that starting a finished run again with a
     tracker adds it there.
     """
-    active, started = trackers.build(), False
+    active = trackers.build()
 
     def each(action: Callable[[Tracker], None]) -> None:
         for tracker in [*active]:
@@ -93,18 +87,12 @@ def tracked(trackers: Trackers, folder: Path | str) -> Iterator[Callable[["Loop"
                 logger.warning("%s failed, training goes on without it: %s", name, error)
 
     def watch(run: "Loop", event: str) -> None:
-        nonlocal started
-        if active and not started:
-            started = True
-            _remember(run.run, trackers)
         if event == "saved":
             each(lambda tracker: tracker.sync(run.run))
 
     try:
         yield watch
-        if active:
-            _remember(RunDir(folder), trackers)
-            each(lambda tracker: tracker.sync(RunDir(folder)))
+        each(lambda tracker: tracker.sync(RunDir(folder)))
     finally:
         each(lambda tracker: tracker.close())
 
@@ -130,15 +118,15 @@ class TensorBoard:
     """Event files for ``tensorboard --logdir RUN``."""
 
     def __init__(self) -> None:
-        try:
-            from tensorboard.compat.proto.event_pb2 import Event
-            from tensorboard.summary.writer.record_writer import RecordWriter
-        except ImportError:
-            raise missing_extra("tensorboard", "tensorboard", "--tensorboard") from None
+        require_extra("tensorboard", "tensorboard", purpose="--tensorboard")
+        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.summary.writer.record_writer import RecordWriter
+
         self._event, self._writer = Event, RecordWriter
 
     def sync(self, run: RunDir) -> None:
         folder, rows = run.path / "tensorboard", committed_rows(run)
+        refuse_link(folder)
         folder.mkdir(exist_ok=True)
         ends = [int(path.name.rpartition("-")[2]) for path in folder.glob(f"{EVENTS}*")]
         first = max(ends, default=0)
@@ -178,10 +166,9 @@ class Wandb:
     """
 
     def __init__(self, project: str) -> None:
-        try:
-            import wandb
-        except ImportError:
-            raise missing_extra("wandb", "wandb", "--wandb") from None
+        require_extra("wandb", "wandb", purpose="--wandb")
+        import wandb
+
         self._project = project
         self._wandb: Any = wandb
         self._run: Any = None
@@ -203,6 +190,10 @@ class Wandb:
     def _open(self, run: RunDir) -> None:
         name, mode = _identity(run), os.environ.get("WANDB_MODE") or "offline"
         offline = mode != "online"
+        for own in (run.path / "wandb", run.path / "wandb" / "settings", run.path / ".wandb"):
+            refuse_link(own)
+            if own.name != "wandb" and own.exists():  # W&B would take the server's address from it
+                raise CorruptError(f"{own} is not ours; move it away")
         if offline:
             for folder in (run.path / "wandb").glob(f"offline-run-*-{name}"):
                 shutil.rmtree(folder)
@@ -221,15 +212,11 @@ class Wandb:
         self._sent = 0 if offline else self._run.step
 
 
-def _remember(run: RunDir, trackers: Trackers) -> None:
-    write_json(run.path / NOTE, {"id": _identity(run), **asdict(trackers)})
-
-
 def _identity(run: RunDir) -> str:
     """Return the run directory's name in the trackers, equal at every start."""
     file = run.path / NOTE
-    stored = read_json(file).get("id") if file.exists() else None
-    if stored is None:
+    stored = str(read_json(file).get("id")) if file.exists() else ""
+    if not re.fullmatch("[0-9a-f]{12}", stored):  # it becomes a part of paths
         stored = secrets.token_hex(6)
         write_json(file, {"id": stored})
-    return str(stored)
+    return stored

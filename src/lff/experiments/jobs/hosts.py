@@ -6,12 +6,13 @@ The scripts belong to the repository; a job names the library that it misses.
 import importlib
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import lff
-from lff.core.errors import BadInputError
+from lff.core.config import LATER
+from lff.core.errors import BadInputError, MissingExtraError
 from lff.experiments.jobs.training import TrainJob
 from lff.launch.job import JobRow, Report
 from lff.stats.metrics import RETURN
@@ -35,8 +36,7 @@ def load_script(name: str) -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         extra = EXTRAS.get(str(error.name).partition(".")[0], "peers")
-        remedy = f"pip install 'learned-fourier-features[{extra}]'"
-        raise BadInputError("library", error.name, "installed", remedy) from None
+        raise MissingExtraError([str(error.name)], extra, f"examples/{name}.py") from None
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,13 @@ class HostJob:
 
 @dataclass(frozen=True)
 class PeerJob:
-    """Train Stable-Baselines3's agent with the sizes, rates and schedule of one of our jobs."""
+    """Train Stable-Baselines3's agent on the task and schedule of one of our jobs."""
 
     tag: ClassVar[str] = "peer"
 
     train: TrainJob
+    defaults: bool = field(default=False, metadata=LATER)
+    """Whether it has its own sizes and rates, or those of our job."""
 
     def run(self, _folder: Path, report: Report) -> Iterator[JobRow]:
         """Yield the return of each evaluation."""
@@ -78,6 +80,7 @@ class PeerJob:
 
         torch.set_flush_denormal(True)
         config: Any = self.train.config
-        for step, value in load_script(f"sb3_{config.algo.tag}").Peer(config).curve():
+        script = load_script(f"sb3_{config.algo.tag}")
+        for step, value in (script.Defaults if self.defaults else script.Peer)(config).curve():
             report(step / config.steps, f"return {value:.1f}")
             yield JobRow(config.seed, step, RETURN.key, value)

@@ -16,7 +16,7 @@ def example(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
     monkeypatch.chdir(tmp_path)
     yield lambda name: __import__(name)
-    for name in ("small_runs", "power_cut", "io_errors", "corruption"):
+    for name in ("small_runs", "simulated_disk", "power_cut", "io_errors", "corruption"):
         sys.modules.pop(name, None)
 
 

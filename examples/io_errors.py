@@ -119,7 +119,7 @@ def attempt(folder, kind, at, expected):
     return (f"{where}: other bytes in {', '.join(names)}" if names else None), code
 
 
-def campaign(folder, *, sample=None, seed=0, say=lambda _: None):
+def campaign(folder, *, kinds=tuple(KINDS), sample=None, seed=0, say=lambda _: None):
     """Let every call fail, or a sample of them; return the counts and what went wrong."""
     whole = folder / "whole"
     with Faults(folder) as faults:
@@ -127,35 +127,35 @@ def campaign(folder, *, sample=None, seed=0, say=lambda _: None):
     if code:
         sys.exit(said)
     expected, places = small_runs.run_results(whole), []
-    for kind in KINDS:
+    for kind in kinds:
         with Faults(folder, kind) as faults:
             shutil.rmtree(folder / "run", ignore_errors=True)
             small_runs.lff_command(*WORDS, folder / "run")
         places += [(kind, at) for at in range(faults.count)]
     if sample is not None:
         places = random.Random(seed).sample(places, sample)
-    wrong, kinds, codes = [], Counter(), Counter()
+    wrong, done, codes = [], Counter(), Counter()
     for kind, at in places:
         problem, code = attempt(folder, kind, at, expected)
-        kinds[kind] += 1
+        done[kind] += 1
         codes[f"exit code {code}"] += 1
         if problem:
             wrong.append(problem)
             say(problem)
-        if not sum(kinds.values()) % 50:
-            say(f"errors={sum(kinds.values())} of {len(places)} wrong={len(wrong)}")
-    return {"errors": len(places), "wrong": len(wrong), **kinds, **codes}, wrong
+        if not sum(done.values()) % 50:
+            say(f"errors={sum(done.values())} of {len(places)} wrong={len(wrong)}")
+    return {"errors": len(places), "wrong": len(wrong), **done, **codes}, wrong
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=[*KINDS])
     parser.add_argument("--sample", type=int, help="so many of all calls and errors")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     arguments = parser.parse_args()
     begun = time.monotonic()
     with small_runs.scratch() as folder, contextlib.chdir(folder):
-        sample, seed = arguments.sample, arguments.seed
-        counts, wrong = campaign(Path(folder), sample=sample, seed=seed, say=print)
+        counts, wrong = campaign(Path(folder), **vars(arguments), say=print)
     print(f"errors={counts['errors']} wrong={counts['wrong']}")
     print(json.dumps(counts | {"seconds": round(time.monotonic() - begun)}))
     sys.exit(bool(wrong))

@@ -7,7 +7,7 @@ WORKERS ?= 3
 SETUP := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-system check format docs bench figures claims clean
+.PHONY: help demo test test-system test-oldest test-newest check format docs bench figures studies renders claims clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -21,6 +21,22 @@ test: $(VENV)/.dev  ## run all tests that need Python packages only
 
 test-system: $(VENV)/.dev  ## run the tests that need a compiler, a browser or OpenGL
 	$(BIN)/python -m pytest -m system tests
+
+# what must hold with every version that pyproject.toml allows: networks, training, compiling, resuming
+RANGE := tests/nn tests/algos tests/store tests/training tests/native/test_loop.py tests/system/test_compiled.py \
+  tests/cli/test_from_python.py tests/faults/test_resume.py::test_a_compiled_run_resumes_byte_for_byte_too
+TOOLS := pytest pytest-xdist hypothesis beartype sybil
+
+test-oldest:  ## run part of the tests with the oldest versions that pyproject.toml allows
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(PYTHON) .ci/lower_bounds.py dmc gym > $(VENV)-oldest/constraints.txt
+	$(VENV)-oldest/bin/python -m pip install -q -c $(VENV)-oldest/constraints.txt -e '.[dmc,gym]' $(TOOLS)
+	$(VENV)-oldest/bin/python -m pytest $(RANGE)
+
+test-newest:  ## run part of the tests with the newest versions that pyproject.toml allows
+	$(PYTHON) -m venv $(VENV)-newest
+	$(VENV)-newest/bin/python -m pip install -q --upgrade -e '.[dmc,gym]' $(TOOLS)
+	$(VENV)-newest/bin/python -m pytest $(RANGE)
 
 check: $(VENV)/.dev  ## all gates: format, lint, types, import contracts, docs
 	$(BIN)/ruff format --check .
@@ -49,19 +65,21 @@ bench: $(VENV)/.dev  ## measure the speed of the layer and of training against p
 	$(BIN)/python benchmarks/plugin_cost.py
 	$(BIN)/python benchmarks/side_by_side.py
 
-FIGURES := fig1 fig2 fig6-first fig8-first fig11 fig11-sac fig13-first fig16 fig16b fig3bc fig4-left new-dynamics cheetah-first
-figures: $(VENV)/.dev  ## run what is missing of the studies: tables to results/, figures to docs/images/
-	$(BIN)/lff experiment run $(FIGURES)
-	$(BIN)/lff experiment plot $(FIGURES)
-	$(BIN)/lff experiment run drop-in
-	$(BIN)/lff experiment plot drop-in --as-paper
-	cp runs/figures/cheetah-first.png runs/figures/cheetah.png
-	cp runs/figures/drop-in.png runs/figures/drop_in.png
-	$(BIN)/python examples/fast_render.py --out runs/figures
-	$(BIN)/python examples/contact_sheet.py --out runs/figures
-	mkdir -p docs/images
-	cp runs/figures/*.png docs/images/
-	$(MAKE) claims
+figures: $(VENV)/.figures  ## draw the figures of docs/images from the tables in results/; no simulator
+	$(BIN)/lff experiment plot --all --out docs/images
+	mv docs/images/cheetah-first.png docs/images/cheetah.png
+	for loop in sac ppo laptop; do $(BIN)/python benchmarks/commits.py $$loop --write results/speed; done
+
+STUDIES := fig1 fig2 fig6-first fig8-first fig11 fig11-sac fig13-first fig16 fig16b fig3bc fig4-left new-dynamics cheetah-first drop-in
+studies: $(VENV)/.dev  ## run what is missing of the studies: tables to results/, figures, claims; hours
+	$(BIN)/lff experiment run $(STUDIES)
+	$(MAKE) figures claims
+
+renders: $(VENV)/.dev  ## the images of docs/images that need a simulator and OpenGL
+	$(BIN)/python examples/fast_render.py --out docs/images
+	$(BIN)/python examples/contact_sheet.py --out docs/images
+	$(BIN)/python examples/race.py --out runs/race
+	cp runs/race/race.gif docs/images/
 
 claims: $(VENV)/.dev  ## judge all claims by the committed tables again: docs/claims.md, docs/power.md
 	$(BIN)/lff experiment verdict --all --markdown > docs/.claims.md
@@ -70,12 +88,16 @@ claims: $(VENV)/.dev  ## judge all claims by the committed tables again: docs/cl
 	mv docs/.power.md docs/power.md
 
 clean:  ## remove everything that can be made again
-	rm -rf $(VENV) docs/_build runs .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-newest docs/_build runs .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "lff needs Python 3.11 or newer, $(PYTHON) is $$($(PYTHON) -V 2>&1); use make PYTHON=python3.11" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.figures: $(VENV)/.python $(SETUP)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[figures]'
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.python $(SETUP)
@@ -85,4 +107,4 @@ $(VENV)/.demo: $(VENV)/.python $(SETUP)
 $(VENV)/.dev: $(VENV)/.python $(SETUP)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps tianshou
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo $(VENV)/.figures

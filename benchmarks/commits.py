@@ -9,7 +9,8 @@
 
 Each loop runs in a process of its own with the source of its commit, checked out for the purpose.
 A ratio is taken round by round; ``to_before`` is a row's rate over that of the row above it.
-``--write`` keeps the JSON and draws docs/images/speed-LOOP.svg.  The last line is one JSON object.
+``--write`` keeps the JSON and draws docs/images/speed-LOOP.svg; without ``--rows`` it draws the
+JSON that is there.  The last line is one JSON object.
 """
 
 import argparse
@@ -57,15 +58,16 @@ def draw(result: dict, path: Path) -> None:
     """Draw the speed of every row, and of the peers in grey, over the first row's."""
     import matplotlib.pyplot as plt
 
+    plt.rcParams["svg.hashsalt"] = "lff"  # the same JSON gives the same file
     rows = result["rows"]
     newest = rows[-1]["to_first"]["ratio"]
     peers = {name: newest / found["ratio"] for name, found in rows[-1]["to_peers"].items()}
     labels = [*sorted(peers, key=peers.get), *(f"{r['change']} ({r['commit']})" for r in rows)]
     figure, axes = plt.subplots(figsize=(6.5, 0.32 * len(labels) + 0.8), layout="constrained")
     for place, name in enumerate(labels[: len(peers)]):
-        axes.barh(place, peers[name], color="#9a9a9a", height=0.7)
+        axes.barh(place, peers[name], color="#6b7280", height=0.7)
     for place, row in enumerate(rows, len(peers)):
-        axes.barh(place, row["to_first"]["ratio"], color="#3b76af", height=0.7)
+        axes.barh(place, row["to_first"]["ratio"], color="#0b6bcb", height=0.7)
         axes.plot(row["to_first"]["quartiles"], [place, place], color="black", lw=1.2)
     axes.set_yticks(range(len(labels)), labels)
     axes.set_xlabel(f"environment steps per second, over those of {rows[0]['commit']}")
@@ -76,12 +78,18 @@ def draw(result: dict, path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("loop", choices=tuple(LOOPS))
-    parser.add_argument("--rows", nargs="+", required=True, help="COMMIT=what changed")
+    parser.add_argument("--rows", nargs="+", default=[], help="COMMIT=what changed")
     parser.add_argument("--peers", nargs="*", default=[])
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--seconds", type=float, default=2.5, help="least length of a slice")
     parser.add_argument("--write", type=Path, help="folder of the JSON")
     arguments = parser.parse_args()
+    image = HERE / "docs" / "images" / f"speed-{arguments.loop}.svg"
+    if not arguments.rows:
+        if arguments.write is None:
+            parser.error("--rows must name commits, or --write the folder of a JSON to draw")
+        draw(json.loads((arguments.write / f"{arguments.loop}.json").read_text()), image)
+        return
     with tempfile.TemporaryDirectory() as folder:
         rows = []
         for text in arguments.rows:
@@ -113,7 +121,7 @@ def main() -> None:
         arguments.write.mkdir(parents=True, exist_ok=True)
         text = json.dumps(result, indent=1) + "\n"
         (arguments.write / f"{arguments.loop}.json").write_text(text)
-        draw(result, HERE / "docs" / "images" / f"speed-{arguments.loop}.svg")
+        draw(result, image)
     print(json.dumps(result))
 
 

@@ -92,8 +92,9 @@ def make_env(*, seed):
     return Swing()
 
 
-def start(folder, words):
-    command = [sys.executable, "-c", "from lff.cli.main import main; main()", "train"]
+def start(folder, words, *, first=""):
+    """Start a run in a process of its own, which first executes some code."""
+    command = [sys.executable, "-c", f"{first}\nfrom lff.cli.main import main; main()", "train"]
     path = os.pathsep.join(filter(None, (str(Path(__file__).parent), os.environ.get("PYTHONPATH"))))
     return subprocess.Popen(
         [*command, *words, "--dir", str(folder)],
@@ -152,17 +153,20 @@ def kill(folder, words, rng, seconds):
     return time.monotonic() - begin, where
 
 
-def torment(name, kills, arguments, folder, say):
-    """Kill runs of one set-up; return the moments, the runs compared and what differed."""
+def words_of(name, how, seed):
+    """Return the command line of a set-up."""
     algo, *options = SETUPS[name].split()
-    words = [algo, *SCHEDULE.split(), *OWN_SCHEDULE[algo].split(), *options]
-    how = arguments.compile
     if how == "native" and (algo in ("td3", "crossq") or "dmc-pixels" in SETUPS[name]):
         how = "off"  # they have no native form
-    words += ["--compile", how]
-    words += ["--seed", str(arguments.seed)]
+    words = [algo, *SCHEDULE.split(), *OWN_SCHEDULE[algo].split(), *options]
+    return [*words, "--compile", how, "--seed", str(seed)]
+
+
+def torment(name, kills, arguments, folder, say):
+    """Kill runs of one set-up; return the moments, the runs compared and what differed."""
+    words = words_of(name, arguments.compile, arguments.seed)
     rng = random.Random(f"{arguments.seed} {name}")
-    if how != "off":
+    if "off" not in words:
         finish(folder / "warm", words)  # fills the compiler's cache, or the first takes longest
     seconds = finish(folder / "whole", words)
     whole = results(folder / "whole")

@@ -1,8 +1,9 @@
 """Kill workers and launchers of a sweep with SIGKILL, start it again, compare every byte.
 
-Sixteen short training runs go through the pool of processes.  Workers are killed at random while
-they work, the launcher itself a few times; then it is started again by the same command.  In the
-end every table must be that of an undisturbed sweep.  Exit code 1 if one byte differs.
+Sixteen short training runs go through the pool of processes, or, with --ray, through Ray.  Workers
+are killed at random while they work, the launcher itself a few times; then it is started again by
+the same command.  In the end every table must be that of an undisturbed sweep.  Exit code 1 if one
+byte differs.
 """
 
 import json
@@ -20,6 +21,7 @@ from lff.algos import SACConfig
 from lff.core import digest
 from lff.experiments.jobs.training import TrainJob
 from lff.launch.local import launch
+from lff.launch.ray import launch_on_ray
 from lff.nn import Fourier, MLPTrunk, NetConfig
 from lff.training import RunConfig, Schedule
 
@@ -40,13 +42,21 @@ def jobs(count: int, steps: int) -> list[TrainJob]:
     ]
 
 
-def workers_of(launcher: int) -> list[int]:
-    """Return the launcher's workers that have work to do."""
+def workers_of(launcher: int, *, ray: bool) -> list[int]:
+    """Return the launcher's workers; Ray's are children of its own processes."""
     try:
         children = Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
+        below = (
+            [pid for child in children for pid in workers_of(int(child), ray=ray)] if ray else []
+        )
+        named = [int(pid) for pid in children if not ray or _command(pid).startswith(b"ray::run")]
     except OSError:
         return []
-    return [int(pid) for pid in children]
+    return named + below
+
+
+def _command(pid: str) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 def main() -> None:
@@ -56,12 +66,14 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--worker-kills", type=int, default=20)
     parser.add_argument("--launcher-kills", type=int, default=3)
+    parser.add_argument("--ray", action="store_true", help="a Ray cluster, started here")
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
     parser.add_argument("--launch", type=Path, help="be the launcher, in this folder")
     arguments = parser.parse_args()
     sweep = jobs(arguments.jobs, arguments.steps)
     if arguments.launch:
-        tasks = launch(sweep, arguments.launch, workers=arguments.workers)
+        run = launch_on_ray if arguments.ray else launch
+        tasks = run(sweep, arguments.launch, workers=arguments.workers)
         sys.exit(any(task.state != "done" for task in tasks))
     with tempfile.TemporaryDirectory() as folder:
         whole, killed = Path(folder) / "whole", Path(folder) / "killed"
@@ -88,7 +100,7 @@ def torment(arguments, root: Path) -> dict[str, int]:
         kinds = [kind for kind, count in left.items() for _ in range(count)]
         victim = rng.choice(kinds) if kinds else None
         if victim == "worker":
-            alive = workers_of(launcher.pid)
+            alive = workers_of(launcher.pid, ray=arguments.ray)
             if alive:
                 os.kill(rng.choice(alive), signal.SIGKILL)
                 left[victim], hit[victim] = left[victim] - 1, hit[victim] + 1
@@ -97,7 +109,7 @@ def torment(arguments, root: Path) -> dict[str, int]:
             launcher.wait()
             left[victim], hit[victim] = left[victim] - 1, hit[victim] + 1
             launcher = subprocess.Popen(command)
-        if victim:
+        if len(kinds) > sum(left.values()):
             print(f"killed a {victim}, {sum(left.values())} to go", file=sys.stderr)
     if launcher.wait():
         sys.exit(f"the sweep ended with {launcher.returncode}")

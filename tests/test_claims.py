@@ -73,7 +73,7 @@ def test_the_page_of_a_plug_in_states_the_computed_verdict(host, page):
     verdict = verdict_of(f"host-{host}")
     text = " ".join((ROOT / "docs" / "plugins" / f"{page}.md").read_text().split())
     assert f"{numbers_of(verdict)}, **{verdict.outcome}**" in text
-    assert f"images/host_{host}.png" in text
+    assert f"images/host-{host}.png" in text
     assert f"`lff experiment run host-{host}`" in text
 
 
@@ -89,6 +89,15 @@ def test_the_page_on_sigma_states_its_evidence():
         assert verdict.outcome == "supported here"
         assert words.format(numbers_of(verdict).removesuffix(", n=5")) in page
     assert verdicts_of("new-t1")["N-T1c"].outcome == "supported here"
+    assert all(verdict_of(f"host-{host}").outcome == "supported here" for host in HOSTS)
+    assert f"({numbers_of(verdict_of('host-sb3')).removesuffix(', n=5')})" in page
+    (transfer,) = verdicts_of("fig11-sac").values()
+    means = re.findall(r"SAC LFF ([\d.]+); SAC MLP ([\d.]+)", " ".join(transfer.details))
+    cheetah, walker = ([round(float(mean)) for mean in pair] for pair in means)
+    assert "mean return of {} with LFF and {} with the MLP".format(*walker) in page
+    assert "on HalfCheetah-v5 {} and {}".format(*cheetah) in page
+    complete = [find_table(ROOT / "results", name, "laptop") for name in ("fig14", "fig17")]
+    assert ("have no complete table yet" in page) == (complete == [None, None])
     rows = load("cheetah-first", "laptop", results=ROOT / "results").table
     spreads = {
         step: np.mean([r.value for r in rows if (r.metric, r.step) == ("std of B", step)])
@@ -202,10 +211,18 @@ def test_the_pages_name_experiments_that_exist():
     assert unknown == []
 
 
-def test_the_makefile_draws_experiments_that_have_tables():
-    (line,) = (line for line in lines_of("Makefile") if line.startswith("FIGURES := "))
+def test_the_makefile_runs_experiments_that_have_tables():
+    (line,) = (line for line in lines_of("Makefile") if line.startswith("STUDIES := "))
     for name in line.split()[2:]:
         assert find_table(ROOT / "results", name, "laptop") is not None, name
+
+
+def test_every_table_has_its_figure():
+    """If not: make figures."""
+    images = {path.stem for path in (ROOT / "docs/images").glob("*.png")}
+    renamed = {"cheetah-first": "cheetah"}
+    tables = {path.stem for path in (ROOT / "results/laptop").glob("*.csv")}
+    assert {renamed.get(name, name) for name in tables} <= images
 
 
 def test_the_page_on_networks_has_their_sizes():

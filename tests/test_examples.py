@@ -1,5 +1,6 @@
 """Every example runs, briefly, as a user would start it."""
 
+import json
 import math
 import re
 import subprocess
@@ -13,6 +14,7 @@ from PIL import Image
 import lff.experiments
 from lff.core.errors import BadInputError
 from lff.experiments.jobs.hosts import HostJob
+from lff.report.explorer import read_critics
 from lff.stats import read_table
 
 ROOT = Path(__file__).parents[1]
@@ -81,6 +83,34 @@ def test_the_contact_sheet_of_a_task(tmp_path):
     assert done.returncode == 0, done.stderr
     with Image.open(tmp_path / "runs/contact_sheet/contact_sheet.png") as sheet:
         assert sheet.size == (64 + 8 * 116, 5 * 116)  # 56 pixels, enlarged twice, and a margin
+
+
+def test_critics_of_the_explorer(tmp_path):
+    size = ("--size", "8", "--width", "8", "--iterations", "1", "--steps", "2")
+    done = run("explorer_critics", "--out", str(tmp_path / "critics.json"), *size, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    counts = re.findall(r"(\d+) parameters", done.stdout)
+    assert len(counts) == 7
+    assert len({*counts}) == 1  # the MLP is matched
+    made = json.loads((tmp_path / "critics.json").read_text())
+    assert {*made} == {*read_critics()}
+    assert [{*critic} for critic in made["critics"]] == [{*read_critics()["critics"][0]}] * 7
+    assert made["critics"][1]["shapes"] == [[10, 8], [1, 8], [8, 8], [1, 8], [8, 5], [1, 5]]
+
+
+@pytest.mark.system  # needs OpenGL
+def test_the_race_is_a_film_small_enough_for_a_readme(tmp_path):
+    words = ("--out", str(tmp_path), "--steps", "400", "--seconds", "1")
+    done = run("race", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "lff: return" in done.stdout
+    with Image.open(tmp_path / "race.gif") as film:
+        assert film.size == (480, 206)
+        assert film.n_frames == 13  # 12.5 a second
+        assert film.info["duration"] == 80
+        halves = [np.asarray(film.convert("RGB"))[:, i : i + 240] for i in (0, 240)]
+    assert len({half.tobytes() for half in halves}) == 2
+    assert (tmp_path / "race.gif").stat().st_size < 1.5e6
 
 
 def test_bad_steps_exit_with_2_and_leave_nothing(tmp_path):

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 import lff
 
@@ -74,3 +75,24 @@ def test_the_start_page_links_every_page():
     start = (ROOT / "docs/index.md").read_text()
     pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
     assert pages == {page for page in pages if f"({page})" in start}
+
+
+def test_services_run_the_projects_own_commands():
+    ci = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
+    (job,) = ci["jobs"].values()
+    assert job["steps"][-1]["run"].endswith("bash .ci/run")
+    assert (ROOT / ".ci/run").is_file()
+    docs = yaml.safe_load((ROOT / ".readthedocs.yaml").read_text())
+    assert (ROOT / docs["sphinx"]["configuration"]).is_file()
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    (line, *_) = docs["build"]["jobs"]["post_create_environment"]
+    assert {*re.search(r"\[(.*)\]", line)[1].split(",")} <= extras.keys()
+
+
+def test_the_oldest_versions_are_those_of_pyproject():
+    command = [sys.executable, ".ci/lower_bounds.py", "dmc"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    pins = dict(line.split("==") for line in done.stdout.split())
+    assert (pins["torch"], pins["gymnasium"], pins["dm-control"]) == ("2.10", "1.2", "1.0.50")

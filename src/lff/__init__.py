@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lff.auditing.audit import audit as audit
     from lff.auditing.insert import insert_front as insert_front
+    from lff.cli.from_python import train as train
     from lff.nn.ensemble import Ensemble as Ensemble
     from lff.nn.fourier import Fourier as Fourier
     from lff.nn.fourier import LearnedFourierFeatures as LearnedFourierFeatures
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from lff.nn.net import NetConfig as NetConfig
     from lff.nn.trunks import MLPTrunk as MLPTrunk
     from lff.runs.load import load as load
-    from lff.training import train as train
 
 if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
     del sys.path[0]  # the working directory: python -m lff does not import what lies there
@@ -41,7 +41,7 @@ _HOMES = {
     "insert_front": "lff.auditing.insert",
     "load": "lff.runs.load",
     "match_width": "lff.nn.matched",
-    "train": "lff.training",
+    "train": "lff.cli.from_python",
 }
 _ROOMS = (
     "algos",

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from lff import MLPTrunk, NetConfig, audit
+from lff import LearnedFourierFeatures, MLPTrunk, NetConfig, audit
 from lff.nn import FFN, Fourier2d, LogUniformFourier, PixelEncoderConfig
 from tests.auditing.agents import agent, make, problems, train
 
@@ -210,3 +210,81 @@ def test_one_observation_is_too_few():
     report = audit(make(), torch.randn(6), show=False)
     assert report.layers[0].phases is None
     assert "no batch of 8 inputs" in str(report)
+
+
+class Critic(nn.Module):
+    """q(s, a) with a front on the observation, or on both."""
+
+    def __init__(self, *, joint):
+        super().__init__()
+        width = 5 + 2 * joint
+        self.fourier = LearnedFourierFeatures(width, 64, sigma=0.01)
+        self.fc1, self.fc2 = nn.Linear(64 + width + 2 * (not joint), 16), nn.Linear(16, 1)
+        self.joint = joint
+
+    def join(self, obs, action):
+        if self.joint:
+            return self.fourier(torch.cat([obs, action], dim=-1))
+        return torch.cat([self.fourier(obs), action], dim=-1)
+
+    def forward(self, obs, action):
+        return self.fc2(self.fc1(self.join(obs, action)).relu())
+
+
+class ActionFirst(Critic):
+    def forward(self, a, s):
+        return super().forward(s, a)
+
+
+class Unnamed(Critic):
+    def forward(self, x, y):
+        return super().forward(x, y)
+
+
+class OneHot(Critic):
+    """Of discrete actions."""
+
+    def forward(self, obs, action):
+        return super().forward(obs, nn.functional.one_hot(action, 2).float())
+
+
+class Twins(nn.Module):
+    def __init__(self, *, joint):
+        super().__init__()
+        self.q1, self.q2 = Critic(joint=joint), Critic(joint=joint)
+
+    def forward(self, state, act):
+        return torch.minimum(self.q1(state, act), self.q2(state, act))
+
+
+BATCH = torch.randn(64, 5), torch.rand(64, 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "obs"),
+    [
+        (Critic, None),
+        (Critic, BATCH),
+        (ActionFirst, None),
+        (ActionFirst, BATCH),
+        (Unnamed, BATCH),
+        (Twins, None),
+    ],
+)
+@pytest.mark.parametrize("joint", [False, True])
+def test_any_critic_is_asked_whether_its_waves_read_the_action(kind, obs, joint):
+    owner = agent(q=kind(joint=joint))
+    owner.q_target = copy.deepcopy(owner.q)
+    report = audit(owner, obs, show=False)
+    fronts = ["q.q1.fourier", "q.q2.fourier"] if kind is Twins else ["q.fourier"]
+    assert problems(report) == ([] if joint else [("action", name) for name in fronts])
+
+
+def test_a_critic_that_cannot_be_run_is_named():
+    owner = agent(q=OneHot(joint=False))
+    report = audit(owner, show=False)
+    assert report.ok
+    assert "note [action] q: cannot tell whether its waves depend on the action" in str(report)
+    batch = BATCH[0], torch.arange(64) % 2
+    assert problems(audit(owner, batch, show=False)) == [("action", "q.fourier")]
+    assert audit(agent(q=OneHot(joint=True)), batch, show=False).ok

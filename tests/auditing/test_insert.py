@@ -40,9 +40,121 @@ def test_example_finds_the_layer_that_is_called_first():
     assert net(torch.randn(5, 1), torch.randn(5, 2)).shape == (5, 1)
 
 
-def test_without_example_registration_order_counts():
+def test_without_example_the_network_is_run_on_inputs_of_its_widths():
     net = insert_front(OutOfOrder(), FRONT)
-    assert isinstance(net.out, nn.Sequential)
+    assert isinstance(net.first[0], LearnedFourierFeatures)
+    assert isinstance(net.out, nn.Linear)
+
+
+class NeedsANumber(OutOfOrder):
+    """Cannot be run on tensors alone."""
+
+    def forward(self, obs, *, scale):
+        return self.out(self.first(obs * scale))
+
+
+def test_of_a_network_that_cannot_be_run_the_first_registered_layer_counts():
+    net = insert_front(NeedsANumber(), FRONT)
+    assert isinstance(net.out[0], LearnedFourierFeatures)
+    with pytest.raises(BadInputError, match=r"must be without a Fourier front .* got 'out.1'"):
+        insert_front(net, FRONT)
+    named = insert_front(NeedsANumber(), FRONT, layer="first")
+    assert isinstance(named.first[0], LearnedFourierFeatures)
+
+
+class Branches(nn.Module):
+    """A critic with one layer for the observation and one for the action."""
+
+    def __init__(self):
+        super().__init__()
+        self.obs, self.action, self.out = nn.Linear(17, 8), nn.Linear(6, 8), nn.Linear(16, 1)
+
+    def forward(self, obs, action):
+        hidden = torch.cat([self.obs(obs), self.action(action)], dim=-1)
+        return self.out(hidden.relu())
+
+
+class Twins(nn.Module):
+    """Two critics in one module."""
+
+    def __init__(self):
+        super().__init__()
+        self.q1, self.q2 = OutOfOrder(), OutOfOrder()
+
+    def forward(self, obs, action):
+        return self.q1(obs, action), self.q2(obs, action)
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"), [(Branches, "'obs', 'action'"), (Twins, "'q1.first', 'q2.first'")]
+)
+def test_several_input_layers_are_refused(kind, names):
+    net = kind()
+    before = repr(net)
+    with pytest.raises(BadInputError) as raised:
+        insert_front(net, FRONT)
+    first = names.partition(",")[0]
+    assert str(raised.value) == (
+        f"the input layers of the network must be a single one, got [{names}]; "
+        f"name one, layer={first}, or join the inputs before one layer"
+    )
+    assert repr(net) == before
+
+
+def test_layers_are_named():
+    net = Twins()
+    for name in ("q1.first", "q2.first"):
+        insert_front(net, FRONT, layer=name)
+    assert isinstance(net.q1.first[0], LearnedFourierFeatures)
+    assert isinstance(net.q2.first[0], LearnedFourierFeatures)
+    q1, q2 = net(torch.randn(5, 1), torch.randn(5, 2))
+    assert q1.shape == q2.shape == (5, 1)
+    with pytest.raises(BadInputError, match=r"layer must be a Linear .* got 'q1.frist'; did you"):
+        insert_front(Twins(), FRONT, layer="q1.frist")
+
+
+class ByHand(nn.Module):
+    """The three lines of the README."""
+
+    def __init__(self):
+        super().__init__()
+        self.fourier = LearnedFourierFeatures(3, 8, sigma=0.1, trainable=False)
+        self.fc1, self.fc2 = nn.Linear(11, 4), nn.Linear(4, 1)
+
+    def forward(self, obs, action):
+        return self.fc2(self.fc1(self.fourier(torch.cat([obs, action], dim=-1))).relu())
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: insert_front(nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1)), FRONT), "0.1"),
+        (lambda: insert_front(OutOfOrder(), FRONT), "first.1"),
+        (ByHand, "fc1"),
+    ],
+)
+def test_a_second_front_on_the_same_input_is_refused(make, name):
+    for layer in (None, name):
+        with pytest.raises(BadInputError) as raised:
+            insert_front(make(), FRONT, layer=layer)
+        assert str(raised.value) == (
+            f"the layer must be without a Fourier front before it, got {name!r}; "
+            "leave the first as it is, or build the network anew"
+        )
+
+
+def test_looking_draws_no_random_numbers():
+    class Noisy(OutOfOrder):
+        def forward(self, obs, action):
+            return super().forward(obs + torch.randn_like(obs), action)
+
+    generator = torch.Generator().manual_seed(0)
+    net, before = Noisy(), torch.get_rng_state()
+    wide = insert_front(net, FRONT, generator=generator).first[1]
+    after = torch.get_rng_state()
+    torch.set_rng_state(before)
+    nn.Linear(wide.in_features, wide.out_features)  # torch draws for it before we draw it anew
+    assert torch.equal(torch.get_rng_state(), after)
 
 
 def test_hooks_are_gone_afterwards():

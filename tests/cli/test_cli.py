@@ -104,7 +104,7 @@ def test_sigterm_exits_with_75_and_the_same_command_goes_on(tmp_path, cli):
     process.send_signal(signal.SIGTERM)
     _, errors = process.communicate()
     assert process.returncode == 75, errors
-    assert "run the same command to go on" in errors
+    assert "run the same command to continue" in errors
     done = cli(*words)
     assert done.code == 0, done.err
     assert RunDir(tmp_path / "run").status == "finished"
@@ -156,4 +156,4 @@ def test_help_lists_every_command_and_each_can_be_found(cli):
         assert callable(find_command(name))
         assert re.search(rf"^  {name} +\w", said, re.MULTILINE)
     files = {path.stem for path in Path(lff_package.cli.__path__[0]).glob("*.py")}
-    assert files - {*MODULES.values()} == {"__init__", "main", "output", "power"}
+    assert files - {*MODULES.values()} == {"__init__", "boundary", "main", "output", "power"}

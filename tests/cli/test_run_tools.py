@@ -247,7 +247,7 @@ def test_play_gives_the_returns_of_its_seeds(home, lff_command):
     ("options", "says"),
     [
         (("--video", "x.mov"), "a .mp4 or .gif file"),
-        (("--video", "x.mp4"), "there is nothing to see"),
+        (("--video", "x.mp4"), "a probe has no images"),
         (("--episodes", "0"), "episodes must be a positive integer"),
         (("--checkpoint", "5"), "use final, 150"),
     ],
@@ -388,7 +388,7 @@ def test_exported_policies_act_as_the_agent_does_without_this_package(home, tmp_
     [
         ("policy.zip", "a .onnx or .pt2 file"),
         ("here.pt2", "use another name, or --force"),
-        ("no/policy.pt2", "make the folder first"),
+        ("no/policy.pt2", "create the folder first"),
     ],
     ids=["kind", "there", "folder"],
 )

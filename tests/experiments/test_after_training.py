@@ -1,13 +1,20 @@
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 
-from lff.experiments.jobs.after_training import NoiseTestJob, ReplayKernelJob
+from lff.core.seeding import stream_seed
+from lff.experiments.jobs.after_training import (
+    NoiseTestJob,
+    ReplayKernelJob,
+    SelfExcitationJob,
+)
 from lff.experiments.jobs.training import TrainJob
 from lff.launch.job import DIVERGED, JobRow
-from lff.runs.load import load, replay_sample
+from lff.runs.load import last_transitions, load, replay_sample
 from lff.runs.spectra import first_critic, look, untrained
+from lff.training import train
 from tests.experiments.small import small_train_job
 
 JOB = small_train_job(env="dmc/cartpole-swingup", steps=200)
@@ -46,3 +53,37 @@ def test_an_agent_that_left_the_finite_numbers_is_asked_nothing(job, tmp_path, m
     broken = [JobRow(0, 0, DIVERGED, 1.0)]  # before its first checkpoint: there is no run to load
     monkeypatch.setattr(TrainJob, "run", lambda *_: broken)
     assert rows_of(job, tmp_path) == broken
+
+
+def test_self_excitation_is_that_of_the_longer_run_and_an_eigenvalue_by_hand(tmp_path):
+    """A run that stops after 10 updates is the first part of a longer one."""
+    job = SelfExcitationJob(JOB, updates=(10,), points=16)
+    (row,) = rows_of(job, tmp_path)
+    warmup = JOB.config.algo.warmup_steps
+    assert (row.step, row.metric) == (warmup + 10, "kernel/self_excitation")
+    assert [row] == rows_of(job, tmp_path)  # from the finished run
+    schedule = replace(JOB.config.schedule, checkpoint_every=warmup + 10)
+    train(replace(JOB.config, steps=warmup + 15, schedule=schedule), directory=tmp_path / "longer")
+    policy, same = load(tmp_path / "run-10"), load(tmp_path / "longer", checkpoint=warmup + 10)
+    theirs = same.agent.state()
+    assert all(torch.equal(x, theirs[name]) for name, x in policy.agent.state().items())
+
+    batch, agent = last_transitions(policy, 10_000), policy.agent
+    assert len(batch.reward) == warmup + 10
+    stream = torch.Generator().manual_seed(stream_seed(policy.config.seed, "self-excitation"))
+    index = torch.randint(warmup + 10, (16,), generator=stream)
+    critic = first_critic(agent).requires_grad_()
+
+    def gradients(obs, action):
+        found = []
+        for point in torch.cat((obs, action), dim=-1).double():
+            critic.zero_grad()
+            critic(point[None]).sum().backward()
+            found.append(torch.cat([p.grad.flatten() for p in critic.parameters()]))
+        return torch.stack(found)
+
+    X = gradients(batch.obs[index], batch.action[index])
+    Y = gradients(batch.next_obs[index], agent.act(batch.next_obs[index]))
+    A = agent.config.gamma * (~batch.terminated[index])[:, None] * (Y @ X.T) - X @ X.T
+    expected = torch.linalg.eigvals(A).real.max() / torch.linalg.eigvalsh(X @ X.T).max()
+    assert row.value == pytest.approx(expected.item(), rel=1e-8)

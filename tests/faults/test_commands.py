@@ -31,7 +31,7 @@ def test_a_signal_writes_a_checkpoint_and_exits_with_75(env, number, tmp_path, w
     os.kill(process.pid, number)  # its echo: a terminal signals the whole group
     code, errors = commands.end(process, tmp_path)
     assert code == 75, errors
-    assert errors.count("run the same command to go on") == 1
+    assert errors.count("run the same command to continue") == 1
     stopped = load_latest(tmp_path / "run").step
     assert f"stopped at step {stopped} of 300" in errors
     if env == "swing":  # it could not stop before the start of an episode
@@ -122,7 +122,7 @@ def test_an_extended_run_equals_a_longer_one(shorter, tmp_path, whole):
     """All of it, but for the evaluation at the old end where the longer run had none."""
     code, errors = commands.lff(tmp_path, commands.train_words("saved", "--steps", str(shorter)))
     assert code == 0, errors
-    code, errors = commands.lff(tmp_path, ["resume", "run", "--steps", "300"])
+    code, errors = commands.lff(tmp_path, ["resume", "run", "--steps", "300", "--trust", "tests"])
     assert code == 0, errors
     found, expected = commands.results(tmp_path), whole("saved")
     weights = "checkpoints/final/tensors.safetensors"
@@ -132,6 +132,6 @@ def test_an_extended_run_equals_a_longer_one(shorter, tmp_path, whole):
     assert [row for row in rows if row in longer] == longer
     assert [row["env_step"] for row in extra] == [] if shorter == 200 else [250]
     assert all("eval/return" in row for row in extra)
-    code, errors = commands.lff(tmp_path, ["resume", "run", "--steps", "100"])
+    code, errors = commands.lff(tmp_path, ["resume", "run", "--steps", "100", "--trust", "tests"])
     assert code == 2
     assert "300 or more" in errors

@@ -107,7 +107,7 @@ def test_bad_conditions(options, message):
 
 def test_bad_checks():
     net = nn.Linear(2, 1)
-    with pytest.raises(BadInputError, match="equally many"):
+    with pytest.raises(BadInputError, match="of equal length"):
         check(net, torch.zeros(3, 2), torch.zeros(2, 2), 0.9, 0.1)
     with pytest.raises(BadInputError, match="delta"):
         sigma_bound(4, gamma=0.9, delta=0.0)

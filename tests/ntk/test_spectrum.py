@@ -86,7 +86,7 @@ def test_bad_kernels(kernel, message):
 
 
 def test_bad_targets():
-    with pytest.raises(BadInputError, match="equally long"):
+    with pytest.raises(BadInputError, match="of equal length"):
         predict(torch.eye(3), torch.zeros(2), torch.zeros(1))
-    with pytest.raises(BadInputError, match="equally many"):
+    with pytest.raises(BadInputError, match="of equal length"):
         frequency(torch.zeros(3, 1), torch.zeros(2))

@@ -7,13 +7,17 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+import stable_baselines3
 import torch
 from gymnasium import spaces
-from sbx import SAC
+from sbx import PPO, SAC
+from stable_baselines3 import HerReplayBuffer
 
 from lff import LearnedFourierFeatures, audit
 from lff.core.errors import BadInputError
 from lff.nn import LearnedFourierFeatures2d
+from lff.nn.phases import measure_phases
+from lff.plugins import sb3
 from lff.plugins.flax import (
     FourierFeatures,
     FourierVectorCritic,
@@ -22,6 +26,7 @@ from lff.plugins.flax import (
     torch_layers,
 )
 from tests.auditing.agents import problems
+from tests.plugins.goals import PointToGoal
 
 FOURIER = {"fourier_dim": 128, "sigma": 0.02}
 
@@ -175,7 +180,7 @@ def test_a_critic_that_appends_the_action_behind_the_waves_is_found():
 @pytest.mark.parametrize(
     ("kwargs", "words"),
     [
-        ({"fourier": None}, "fourier must be a dict"),
+        ({"fourier": 256}, "fourier must be a dict"),
         ({"fourier": {"fourier_dim": 7, "sigma": 0.1}}, "even"),
         ({"networks": "critics"}, "networks must be one of"),
     ],
@@ -185,3 +190,34 @@ def test_bad_choices_are_told_in_one_line(kwargs, words):
         build(**kwargs)
     with pytest.raises(BadInputError, match="even"):
         FourierFeatures(fourier_dim=3, sigma=0.1)
+
+
+def test_dictionaries_are_concatenated_and_the_audit_reads_the_buffer():
+    options = {"replay_buffer_class": HerReplayBuffer, "buffer_size": 100, "learning_starts": 50}
+    model = SAC(LFFSACPolicy, PointToGoal(), policy_kwargs={"net_arch": [16]}, seed=0, **options)
+    assert all(layer.phases is None for layer in audit(model, show=False).layers)
+    model.learn(24)
+    report = audit(model, show=False)
+    assert report.ok, str(report)
+    assert [(layer.in_features, layer.spread.expected) for layer in report.layers[:2]] == [
+        (6, 0.01),
+        (8, 0.01),
+    ]
+    buffer = model.replay_buffer
+    parts = [buffer.observations[name][:24, 0] for name in sorted(buffer.obs_shape)]
+    x = torch.as_tensor(np.concatenate(parts, axis=1)).float()
+    B = torch.tensor(
+        np.asarray(model.policy.actor_state.params["params"]["FourierFeatures_0"]["B"])
+    )
+    layer = LearnedFourierFeatures(6, 256, sigma=0.01)
+    layer.B = torch.nn.Parameter(B)
+    assert report.layers[0].phases == measure_phases(layer, x)
+
+
+def test_policies_of_another_algorithm_or_library_are_refused():
+    with pytest.raises(BadInputError, match=r"one for sbx\.PPO, got 'lff\.plugins\.flax\.LFFSAC"):
+        PPO(LFFSACPolicy, "Pendulum-v1")
+    with pytest.raises(BadInputError, match=r"one for stable_baselines3\.SAC, got 'lff.plugins.fl"):
+        stable_baselines3.SAC(LFFSACPolicy, "Pendulum-v1")
+    with pytest.raises(BadInputError, match=r"one for sbx\.SAC, got 'lff\.plugins\.sb3\.LFFSACPol"):
+        SAC(sb3.LFFSACPolicy, "Pendulum-v1")

@@ -2,16 +2,15 @@
 
 import importlib
 import math
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 import yaml
-from gymnasium import spaces
-from stable_baselines3 import DQN, PPO, SAC, TD3
+from stable_baselines3 import A2C, DDPG, DQN, PPO, SAC, TD3
 from stable_baselines3.common.envs import FakeImageEnv, SimpleMultiObsEnv
-from stable_baselines3.common.torch_layers import CombinedExtractor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 from torch import nn
 
@@ -204,24 +203,81 @@ def test_it_works_under_vec_normalize(tmp_path):
     assert not np.allclose(env.normalize_obs(raw), raw)  # σ acts on what this gives
 
 
-def test_observations_of_several_parts():
-    env = SimpleMultiObsEnv(random_start=False, discrete_actions=False)
-    kwargs = {
-        "fourier": FOURIER,
-        "net_arch": [16],
-        "features_extractor_class": CombinedExtractor,
-        "features_extractor_kwargs": {"cnn_output_dim": 8},
-    }
-    model = SAC(sb3.LFFSACPolicy, env, policy_kwargs=kwargs, device="cpu", buffer_size=100)
-    report = audit(model, show=False)
-    assert report.ok, str(report)
-    assert isinstance(model.observation_space, spaces.Dict)
+@pytest.mark.parametrize("algorithm", DENSE)
+def test_without_policy_kwargs_the_default_is_used(algorithm):
+    kind, policy, env, options = DENSE[algorithm]
+    model = kind(policy, env, device="cpu", **options)
+    assert model.policy.fourier == asdict(Fourier(fourier_dim=256, sigma=0.01))
+    assert {layer.spread.expected for layer in audit(model, show=False).layers} == {0.01}
+    assert build(algorithm, fourier={"sigma": 0.5}).policy.fourier["fourier_dim"] == 256
+
+
+def test_without_policy_kwargs_images_have_their_own_default():
+    model = PPO(
+        sb3.LFFPPOCnnPolicy, FakeImageEnv(6, 36, 36, 3), device="cpu", n_steps=8, batch_size=8
+    )
+    (layer,) = audit(model, show=False).layers
+    assert (layer.wave_features, layer.spread.expected) == (64, 0.1)
+
+
+ALGORITHMS = {
+    SAC: "LFFSACPolicy or LFFSACCnnPolicy",
+    TD3: "LFFTD3Policy or LFFTD3CnnPolicy",
+    DDPG: "LFFTD3Policy or LFFTD3CnnPolicy",
+    PPO: "LFFPPOPolicy or LFFPPOCnnPolicy",
+    A2C: "LFFPPOPolicy or LFFPPOCnnPolicy",
+    DQN: "LFFDQNPolicy or LFFDQNCnnPolicy",
+}
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_policy_of_another_algorithm_is_refused_at_construction(algorithm):
+    fitting = ALGORITHMS[algorithm]
+    env = "CartPole-v1" if algorithm is DQN else "Pendulum-v1"
+    for policy in sb3.POLICIES:
+        if policy.__name__ not in fitting.split(" or "):
+            with pytest.raises(BadInputError) as raised:
+                algorithm(policy, env, device="cpu")
+            assert str(raised.value) == (
+                f"policy must be one for stable_baselines3.{algorithm.__name__}, "
+                f"got 'lff.plugins.sb3.{policy.__name__}'; use {fitting}"
+            )
+
+
+def test_a_subclass_of_an_algorithm_and_of_a_policy_may_go_together():
+    class MySAC(SAC):
+        pass
+
+    class MyPolicy(sb3.LFFSACPolicy):
+        pass
+
+    model = MySAC(MyPolicy, "Pendulum-v1", device="cpu", buffer_size=10)
+    assert audit(model, show=False).ok
+    with pytest.raises(BadInputError, match=r"one for stable_baselines3\.PPO"):
+        PPO(MyPolicy, "Pendulum-v1", device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("policy", "env", "words"),
+    [
+        (
+            sb3.LFFPPOPolicy,
+            FakeImageEnv(6, 36, 36, 3),
+            "a vector or a dict, got 'an image'; use the",
+        ),
+        (sb3.LFFPPOCnnPolicy, "Pendulum-v1", r"must be an image, got Box.*; use the policy witho"),
+        (sb3.LFFPPOCnnPolicy, SimpleMultiObsEnv(), r"must be an image, got Dict.*; use the policy"),
+    ],
+)
+def test_observations_of_another_kind_are_refused(policy, env, words):
+    with pytest.raises(BadInputError, match=words):
+        PPO(policy, env, device="cpu")
 
 
 @pytest.mark.parametrize(
     ("kwargs", "words"),
     [
-        ({"fourier": None}, r"fourier must be a dict .* got None; pass .* policy_kwargs"),
+        ({"fourier": 256}, r"fourier must be a dict .* got 256; pass .* policy_kwargs"),
         ({"fourier": {"fourier_dim": 7, "sigma": 0.1}}, r"fourier_dim must be .* even"),
         ({"fourier": {"fourier_dim": 8, "sigm": 0.1}}, r"got 'sigm'; did you mean sigma"),
         ({"networks": "critics"}, r"networks must be one of both, critic, actor"),

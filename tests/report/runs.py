@@ -4,10 +4,12 @@ import json
 import math
 
 
-def make_run(path, *, seed=0, env="dmc/cheetah-run", sigma=0.01, command=None, steps=6000):
+def make_run(
+    path, *, seed=0, env="dmc/cheetah-run", sigma=0.01, front="fourier", command=None, steps=6000
+):
     """Write what a page reads of a run, with numbers known in advance; return the folder."""
     (path / "evaluations").mkdir(parents=True)
-    front = {"type": "Fourier", "sigma": sigma, "fourier_dim": 16}
+    front = {"type": front, "sigma": sigma, "fourier_dim": 16}
     config = {
         "env": env,
         "seed": seed,

@@ -42,7 +42,7 @@ def test_a_band_is_the_interval_that_the_verdicts_use():
     draw_curves(axis, curve_rows(values) + curve_rows(values, step=9), metric="return")
     interval = paired_t_interval(values, [0.0] * 5)
     assert band_at(axis, 0) == pytest.approx((interval.low, interval.high))
-    assert axis.get_legend().get_title().get_text() == "mean, 95 % interval"
+    assert axis.get_legend().get_title().get_text() == "mean of 5 runs, 95 % interval"
 
 
 def test_over_several_tasks_the_band_is_the_stratified_bootstrap():

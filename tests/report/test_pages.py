@@ -1,6 +1,7 @@
 """Pages as text: escaped, the same on every call, with the numbers of the table."""
 
 import base64
+import dataclasses
 import hashlib
 import re
 from html.parser import HTMLParser
@@ -19,7 +20,7 @@ from lff.report import (
 )
 from lff.report.html import number, render
 from lff.report.site import diagnostics, summarize
-from lff.report.style import dark_of, variant_colors
+from lff.report.style import dark_of, run_colors, variant_colors
 from lff.runs.read import names_of, read_run
 from lff.stats import RETURN, Published, Verdict, t_interval
 from lff.store import RunDir
@@ -55,7 +56,7 @@ def check_safe(text):
     assert not [name for name in names if name.startswith("on") or name == "style"]
     for name, value in seen.attributes:
         if name in ("href", "src", "srcset"):
-            inside = r"data:,|data:image/(png|svg\+xml);base64,[\w+/=]+|[a-z0-9-]+\.html"
+            inside = r"data:,|data:image/(png|svg\+xml);base64,[\w+/=]+|[a-z0-9-]+\.html|#\w+"
             assert re.fullmatch(inside, value), value
     for image in images(text):
         check_image(image)
@@ -111,7 +112,7 @@ def text(made):
 
 
 def test_strings_are_escaped_as_text_and_as_attribute():
-    given = {"run": [], "waiting": [], "outcomes": {}}
+    given = {"run": [], "waiting": [], "groups": {}}
     text = render(
         "index.html", title=tables.HOSTILE, home="index.html", small=tables.HOSTILE, **given
     )
@@ -260,10 +261,56 @@ def test_a_site_has_an_index_and_the_pages_that_were_run(small, tmp_path):
     assert ("href", "fig8.html") in index.attributes
     assert "lff experiment run fig9 --scale laptop" in index.text
     assert "1 of 2 experiments have been run" in index.text
-    assert "not run yet" in index.text
+    assert "not run yet : fig9" in index.text
+    assert "The paper's experiments · 4 not run" in index.text
     assert ("href", "index.html") in check_safe(paths[0].read_text()).attributes
     with pytest.raises(BadInputError, match="lower-case"):
         write_site(tmp_path, [Entry(experiment=tables.experiment(name="../x"), scale="laptop")])
+
+
+def test_the_index_is_a_forest_plot_of_all_claims_by_whose_they_are(made, tmp_path):
+    experiment, rows = made
+    claims = experiment.sentences | {"C-8x: Ours.": tables.above(tables.LFF, "MLP, no target")}
+    claims["C-8x: Ours."] = dataclasses.replace(claims["C-8x: Ours."], whose="ours")
+    experiment = dataclasses.replace(experiment, sentences=claims, panels=(), metrics=(RETURN,))
+    verdicts = tables.verdicts(experiment, rows)
+    run = Entry(experiment=experiment, scale="laptop", rows=rows, verdicts=verdicts)
+    text = write_site(tmp_path, [run])[-1].read_text()
+    index = check_safe(text)
+    headings = re.findall(r"<h2>([^<]*)</h2>", text)
+    assert headings == ["The paper&#39;s experiments", "Ours"]
+    papers, ours = text.split("<h2>")[1:]
+    assert re.findall(r"<b>(C-8\w)</b>", papers) == ["C-8a", "C-8b", "C-8c", "C-8d"]
+    assert re.findall(r"<b>(C-8\w)</b>", ours) == ["C-8x"]
+    assert papers.count('class="bars"') == 3  # the fourth has no interval
+    assert str(verdicts["C-8x"].interval) in index.text
+    assert verdicts["C-8x"].because in index.text  # unfolded on demand
+    assert "<details" in ours
+
+
+def test_the_figure_comes_before_the_verdicts_and_details_are_folded(text):
+    places = [text.index(words) for words in ("<picture>", "<h2>Verdicts", "<h2>More curves")]
+    assert places == sorted(places)
+    folded = text[places[-1] :]
+    assert folded.index("<details>") < folded.index("std of B")
+    assert text[: places[1]].count("<picture>") == 4
+    assert folded.count("<picture>") == 6
+    assert "Lines: mean of 5 seeds, band: 95 % interval" in text
+
+
+def test_runs_have_the_colours_of_their_roles(tmp_path):
+    fronts = {"mlp": "identity", "lff": "fourier", "placebo": "linear-control", "other": "ffn"}
+    runs = [read_run(make_run(tmp_path / name, front=front)) for name, front in fronts.items()]
+    assert [run.role for run in runs] == ["baseline", "ours", "control", "rival"]
+    assert run_colors(runs) == {
+        "mlp": "#6b7280",
+        "lff": "#0b6bcb",
+        "placebo": "#d97706",
+        "other": "#0f9d6e",
+    }
+    text = run_page(runs)
+    assert "--c0:#6b7280;--c1:#0b6bcb;" in text
+    assert all(color in images(text)[1] for color in run_colors(runs).values())
 
 
 def test_a_file_that_is_no_page_stays(tmp_path):

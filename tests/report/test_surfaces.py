@@ -89,18 +89,46 @@ def test_a_figure_has_a_row_of_surfaces_beside_the_curves(fields):
     assert not draw_experiment(EXPERIMENT, ROWS).axes[0].child_axes  # without fields: curves alone
 
 
-def test_many_tasks_are_folded_into_blocks():
-    tasks = [f"t{i}" for i in range(6)]
+def test_a_figure_is_two_panels_wide():
+    tasks = [f"t{i}" for i in range(5)]
     rows = [Row("fig2", "MLP", t, 0, s, "error", 1.0 + s) for t in tasks for s in (0, 1)]
     figure = draw_experiment(EXPERIMENT, rows)
-    assert [axis.get_title() for axis in figure.axes] == [*tasks, "", ""]
-    assert [axis.axison for axis in figure.axes] == [True] * 6 + [False] * 2
-    assert [bool(axis.get_ylabel()) for axis in figure.axes[:6]] == [
-        True,
-        *[False] * 3,
-        True,
-        False,
+    assert figure.get_figwidth() == 5.8
+    assert [axis.get_title() for axis in figure.axes] == [*tasks, ""]
+    columns = [axis.get_subplotspec().colspan.start for axis in figure.axes]
+    assert columns == [0, 1, 0, 1, 0, 1]
+    assert [bool(axis.get_ylabel()) for axis in figure.axes[:5]] == [True, False] * 2 + [True]
+    legend = figure.axes[-1].get_legend()  # in the place that is left
+    assert legend.get_title().get_text() == "one seed"
+    assert not figure.legends
+
+
+def test_panels_of_chosen_tasks_and_the_ends_of_curves_over_tasks(fields):
+    rows = [
+        Row("fig2", v, f"{t}, {n}", seed, s, "error", base + s + seed)
+        for v, base in (("MLP", 10.0), ("LFF", 1.0))
+        for t in ("ridge", "maze")
+        for n in ("white", "2 cells")
+        for s in (0, 1)
+        for seed in range(3)
     ]
+    ridge = ("ridge, white", "ridge, 2 cells")
+    panels = (Panel(ERROR, tasks=ridge[:1]), Panel(ERROR, kind="ends", tasks=ridge, x="noise"))
+    experiment = dataclasses.replace(EXPERIMENT, panels=panels)
+    figure = draw_experiment(experiment, rows)
+    curves, ends = figure.axes
+    assert (curves.get_title(), ends.get_title()) == ("ridge, white", "at the end, ridge")
+    assert [tick.get_text() for tick in ends.get_xticklabels()] == ["white", "2 cells"]
+    named = {line.get_label(): line.get_ydata() for line in ends.lines}
+    np.testing.assert_allclose(named["MLP"], [12, 12])  # 10 + the last step + the mean seed
+    np.testing.assert_allclose(named["LFF"], [3, 3])
+    half = 4.302653 / 3**0.5  # Student's, of the seeds 0, 1 and 2
+    np.testing.assert_allclose(ends.lines[0].get_ydata(), [12 - half, 12 + half], rtol=1e-6)
+    (legend,) = figure.legends
+    assert legend.get_title().get_text() == "mean of 3 seeds, band: 95 % interval"
+    page = Entry(experiment=experiment, rows=rows, scale="laptop", fields=fields).page()
+    shown, behind = page.split("<h2>More curves")
+    assert (shown.count("<picture>"), behind.count("<picture>")) == (2, 4)  # then all tasks
 
 
 def test_a_panel_may_show_some_variants(fields):

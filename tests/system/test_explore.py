@@ -1,17 +1,21 @@
 """The explorer in a real browser: each slider is moved, each number compared with the library's."""
 
+import base64
 import json
 import math
+import time
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
 
-from lff.nn import Fourier
+from lff.experiments.jobs.gridworlds import maze
+from lff.nn import Fourier, MatchedMLP, MLPTrunk, NetConfig
 from lff.ntk import circle, circle_spectrum, deep_ntk, fourier_ntk, predict, spectrum
 from lff.report import write_page
-from lff.report.explorer import explorer_page, read_tour
+from lff.report.explorer import explorer_page, read_critics, read_tour
+from lff.tabular import FQI, FQIConfig, Instruments
 from tests.system.browser import Browser
 
 pytestmark = pytest.mark.system
@@ -267,10 +271,94 @@ def test_curves_move_with_a_slider_and_keys_move_the_slider(opened):
             windowsVirtualKeyCode=33,
         )
     after = [opened.evaluate(line.format(name)) for name in plots]
-    close(numbers(opened)["state"]["sigma"], 0.1)  # a tenth of the slider: from 10^-1.5 to 10^-1
+    sigma = numbers(opened)["state"]["sigma"]
+    close(sigma, 10**-1.02)  # a tenth of the slider: from 10^-1.52
     assert all(a != b for a, b in zip(before, after, strict=True))
     unlabelled = "[...document.querySelectorAll('input')].filter(e => !e.labels.length).length"
     assert opened.evaluate(unlabelled) == 0
+
+
+def test_it_opens_where_lff_filters_the_noise(opened):
+    shown = numbers(opened)
+    assert shown["lff"]["error"] < 0.72 * shown["mlp"]["error"]
+    pressed = "document.querySelector('[data-state][aria-pressed=true] b').innerText"
+    assert opened.evaluate(pressed) == "2"
+    assert opened.evaluate("document.getElementById('tour-say').innerText").startswith("σ = 0.03:")
+    assert opened.evaluate("location.hash") == ""  # until something is moved
+
+
+def test_settings_are_kept_in_the_address(page, opened):
+    before = move(opened, sigma=-1, depth=3, concat=True, **{"critic-sigma": 2})
+    address = opened.evaluate("location.hash")
+    assert address == (
+        "#sigma=0.1&fourierDim=1024&depth=3&radius=1&time=1995&noise=0.5"
+        "&concat=1&trained=0&lemma=0&seed=1&critic=2"
+    )
+    opened.open(page)
+    assert numbers(opened)["state"] != before["state"]
+    opened.evaluate(f"location.hash = {json.dumps(address)}")
+    time.sleep(0.2)
+    assert numbers(opened) == before
+    foreign = "#sigma=1e9&depth=two&noise=-3&seed=x&<b>=1&critic=99&time=0"
+    opened.evaluate(f"location.hash = {json.dumps(foreign)}")
+    time.sleep(0.2)
+    state = numbers(opened)["state"]
+    assert (state["sigma"], state["depth"], state["noise"], state["seed"]) == (10, 3, 0, 1)
+    assert state["time"] == before["state"]["time"]  # 0 has no logarithm
+
+
+def test_trained_critics_are_the_librarys(opened):
+    """The page's Q from the weights is that of the networks, and Q* that of the solved maze."""
+    made = read_critics()
+    task = maze(len(made["tiles"]), 0)
+    assert list(task.grid.tiles) == made["tiles"]
+    assert [critic["sigma"] for critic in made["critics"]] == [None, 0.01, 0.1, 0.3, 1, 3, 10]
+    for place, critic in enumerate(made["critics"]):
+        like = NetConfig(Fourier(fourier_dim=32, sigma=critic["sigma"] or 1.0), MLPTrunk((32, 32)))
+        net = NetConfig(trunk=MatchedMLP(like=like)) if critic["sigma"] is None else like
+        fqi = FQI(task, FQIConfig(net=net, data="full"))
+        stored = [critic["basis"]] * (critic["sigma"] is not None) + critic["weights"]
+        names = sorted(fqi.parameters, key=lambda name: not name.endswith("B"))
+        for name, text in zip(names, stored, strict=True):
+            loaded = torch.from_numpy(floats(text))
+            fqi.parameters[name].copy_(loaded.reshape(fqi.parameters[name].shape))
+        found = Instruments(fqi).look(features=False)
+        shown = move(opened, **{"critic-sigma": max(place, 1)})["critics"][
+            "lff" if place else "mlp"
+        ]
+        close(shown["q"], fqi.q_table()[0], absolute=1e-3)
+        close(shown["error"], found["error to Q*"][0], relative=1e-3)
+        close(critic["error"], found["error to Q*"][0], relative=1e-3, absolute=1e-4)
+        close(critic["return"], found["return"][0], absolute=1e-3)
+    say = opened.evaluate("document.getElementById('critic-say').innerText")
+    assert f"LFF {short(made['critics'][-1]['return'])}, MLP" in say
+
+
+def floats(text):
+    return np.frombuffer(base64.b64decode(text), dtype="<f4").copy()
+
+
+def short(value):
+    return f"{float(f'{value:.3g}'):g}"
+
+
+def test_values_of_the_maze_are_drawn_on_the_scale_of_q_star(opened):
+    pixels = (
+        "(() => {{ const c = document.getElementById('{}');"
+        "return [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data] }})()"
+    )
+    made = read_critics()
+    tiles = "".join(made["tiles"])
+    best = floats(made["optimal"]).reshape(len(tiles), -1).max(axis=1)
+    drawn = np.reshape(opened.evaluate(pixels.format("maze-optimal")), (-1, 4))
+    walls = np.array([tile == "#" for tile in tiles])
+    assert (drawn[:, 3] == np.where(walls, 0, 255)).all()
+    assert np.abs(drawn[best.argmax(), :3] - [253, 231, 37]).max() <= 1
+    assert np.abs(drawn[np.where(walls, np.inf, best).argmin(), :3] - [68, 1, 84]).max() <= 1
+    large = np.reshape(opened.evaluate(pixels.format("maze-lff")), (-1, 4))  # σ = 3
+    mlp = np.reshape(opened.evaluate(pixels.format("maze-mlp")), (-1, 4))
+    far = [np.abs(image - drawn)[~walls].mean() for image in (large, mlp)]
+    assert 5 * far[0] < far[1] > 20  # of 255: LFF shows Q*, the MLP does not
 
 
 def test_a_redraw_is_at_once(opened):
@@ -295,7 +383,7 @@ def test_a_phone_need_not_scroll_sideways(page, browser):
     browser.open(page, width=PHONE, height=844)
     assert browser.complaints == []
     assert browser.evaluate("document.documentElement.scrollWidth") <= PHONE
-    widest = "Math.max(...[...document.querySelectorAll('figure,.scroll,h1,.card,svg.live')]"
+    widest = "Math.max(...[...document.querySelectorAll('figure,.scroll,h1,.card,svg.live,canvas')]"
     assert browser.evaluate(f"{widest}.map(e => e.getBoundingClientRect().right))") <= PHONE
     sizes = (
         "[...document.querySelectorAll('svg.live text')].map(t => t.getBoundingClientRect().height)"

@@ -115,6 +115,42 @@ def test_figures_have_their_lines(pages, browser):
         assert color in base64.b64decode(source.partition(",")[2]).decode()
 
 
+@pytest.mark.parametrize("width", [1280, PHONE])
+@pytest.mark.parametrize("name", ["experiment", "index"])
+def test_verdicts_are_a_forest_plot_below_the_figure(name, width, pages, browser):
+    browser.open(pages[name], width=width)
+    bars = browser.evaluate(_BARS)
+    assert len(bars) == 3  # of four claims one has no interval
+    for bar in bars:
+        assert bar["left"] >= bar["frame"][0] - 0.5
+        assert bar["right"] <= bar["frame"][1] + 0.5
+        assert bar["left"] < bar["dot"] < bar["right"]
+    middles = [bar["bound"] for bar in bars]
+    assert max(middles) - min(middles) < 1  # what was asked for is at one place
+    assert bars[0]["left"] > bars[0]["bound"]  # supported: right of it
+    assert bars[1]["right"] < bars[1]["bound"]  # contradicted: left of it
+    assert bars[2]["left"] < bars[2]["bound"] < bars[2]["right"]
+    shown = "document.querySelector('.verdict .because').checkVisibility()"
+    assert browser.evaluate(shown) is False
+    browser.evaluate("document.querySelector('.verdict summary').click()")
+    assert browser.evaluate(shown) is True
+    if name == "experiment":
+        tops = "[...document.querySelectorAll('picture,.forest')].map(e => e.className || 'figure')"
+        assert browser.evaluate(tops)[:5] == ["figure"] * 4 + ["forest"]
+
+
+_BARS = """
+[...document.querySelectorAll('.bars')].map(svg => {
+  const frame = svg.getBoundingClientRect();
+  const line = svg.querySelector('.range line').getBoundingClientRect();
+  const dot = svg.querySelector('circle').getBoundingClientRect();
+  const bound = svg.querySelector('.bound').getBoundingClientRect();
+  return {frame: [frame.left, frame.right], left: line.left, right: line.right,
+          dot: (dot.left + dot.right) / 2, bound: (bound.left + bound.right) / 2};
+})
+"""
+
+
 @pytest.mark.parametrize("name", ["experiment", "runs", "index"])
 @pytest.mark.parametrize("dark", [False, True])
 def test_light_and_dark_can_be_read(name, dark, pages, browser, tmp_path):
@@ -143,7 +179,8 @@ _CONTRASTS = """
     }
     return "rgb(255, 255, 255)";
   };
-  return [...document.querySelectorAll("h1,p,th,td,.chip,a,figcaption,li,code")].map(e => {
+  const words = "h1,p,th,td,.chip,.mark,.says,.value,a,figcaption,li,code";
+  return [...document.querySelectorAll(words)].map(e => {
     const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x);
     return (a + 0.05) / (b + 0.05);
   });

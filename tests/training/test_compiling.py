@@ -57,6 +57,6 @@ def test_unknown_devices_are_refused(device):
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this is about machines without CUDA")
 def test_a_device_that_is_not_there_is_refused_before_anything_is_written(tmp_path):
     config = small("probe/action", device="cuda")
-    with pytest.raises(BadInputError, match="torch sees no CUDA"):
+    with pytest.raises(BadInputError, match="torch finds no CUDA"):
         train(config, directory=tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -106,7 +106,7 @@ def test_interrupted_and_resumed_equals_uninterrupted(env, stops, eval_every, al
         return watch
 
     for step in stops:
-        with pytest.raises(InterruptedRunError, match="run the same command to go on"):
+        with pytest.raises(InterruptedRunError, match="run the same command to continue"):
             train(config, directory=tmp_path / "parts", watch=stop_at(step))
     train(config, directory=tmp_path / "parts")
     assert_equal_runs(tmp_path / "whole", tmp_path / "parts")

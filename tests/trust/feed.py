@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 import lff
-from lff.cli.main import main
+from lff.cli.main import MODULES, main
 from lff.core.errors import BadInputError, ExitCode, RunError
 from tests.trust import kinds
 from tests.trust.result_kinds import RESULTS, SCALE, STUDY, base_results
@@ -60,6 +60,7 @@ RESULT_READERS = {
     "run": f"experiment run {STUDY} --results {{run}} --dir {{out}}/runs --scale "
     f"{SCALE} --workers 1 --shard 1/1000",
 }
+RUN_READERS |= {"verify": "verify {run}"} if "verify" in MODULES else {}
 SLOW = ("report", "export", "rerun")
 WRITERS = ("resume", "resume with trackers", "train", "run")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
@@ -228,6 +229,7 @@ def main_command():
         for name in names:
             wrong = feeder.feed(name, arguments.readers)
             sys.stdout.write("".join(f"{line}\n" for line in wrong))
+            sys.stdout.flush()
             found += wrong
         os.chdir(ROOT)
     seconds = time.monotonic() - begin

@@ -1,4 +1,4 @@
-"""The idea of an algorithm: a frozen config that builds an agent, which acts and updates itself.
+"""The interface of an algorithm: a frozen config that builds an agent, which acts and updates.
 
 Loops, evaluation, the audit and the tools for finished runs know agents by what is here alone.  A
 new algorithm is one file of this room and one line in :data:`ALGORITHMS`.
@@ -83,7 +83,7 @@ GREEDY = Exploration()
 
 
 class Probe(NamedTuple):
-    """A network and inputs to look at it with, for diagnostics."""
+    """A network and the inputs to evaluate it on, for diagnostics."""
 
     role: str
     network: nn.Module
@@ -109,7 +109,7 @@ class Trained:
         eps: float = EPS,
         share: Tensor | None = None,
     ) -> None:
-        """Wrap and move the network; ``extra`` parameters are trained beside its own."""
+        """Wrap and move the network; ``extra`` parameters are trained together with its own."""
         wrap(network, regularizers, role, generator=generator)
         self.device = device
         self.network = network.to(device).requires_grad_(requires_grad=False)
@@ -231,7 +231,7 @@ class Agent(ABC):
 
     @abstractmethod
     def inputs(self, batch: Any) -> Sequence[Probe]:
-        """Return each network with what it is given for a batch."""
+        """Return each network with its inputs for a batch."""
 
     def value_limit(self, reward: float) -> float:
         """Return the largest magnitude that a value can have with rewards up to ``reward``."""
@@ -250,7 +250,7 @@ class Agent(ABC):
         return {}
 
     def state(self) -> dict[str, Tensor]:
-        """Return every tensor that makes up the agent, by name: what a checkpoint holds."""
+        """Return every tensor of the agent by name, as a checkpoint holds them."""
         return {
             f"{part}/{n}": x for part, tensors in self.parts().items() for n, x in tensors.items()
         }
@@ -283,13 +283,13 @@ class OnPolicyAgent(Agent):
     reward_scale: RewardScale | None
 
     def normalize(self, obs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return rows of observations as the networks are given them."""
+        """Return rows of observations as the networks expect them."""
         return obs if self.norm is None else self.norm.normalize(obs)
 
     def choose(
         self, obs: Float[Tensor, "*batch obs"], exploration: Exploration = GREEDY
     ) -> Float[Tensor, "*batch act"]:
-        """Return actions before clipping, for observations as the networks are given them."""
+        """Return actions before clipping, for observations as the networks expect them."""
         noise, masks = exploration
         mean = self.actor(obs, masks=masks)
         return mean if noise is None else mean + self.log_std.exp() * noise.to(self.device)

@@ -1,4 +1,4 @@
-"""Running mean and variance of what arrives step by step, and the scaling of observations and
+"""Running mean and variance of a stream of rows, and the scaling of observations and
 rewards by them, as PPO's code bases do it; SAC normalises observations likewise.
 
     x -> clip((x - mean) / √(var + ε), ±10)                      observations

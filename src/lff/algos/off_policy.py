@@ -28,7 +28,7 @@ Share = Annotated[float, Interval("(0, 1]", "use 0.005")]
 
 @dataclass(frozen=True, kw_only=True)
 class PolyakTarget(Config):
-    """A target network that follows the critics: θ̄ <- θ̄ + τ (θ - θ̄)."""
+    """A Polyak-averaged copy of the critics: θ̄ <- θ̄ + τ (θ - θ̄)."""
 
     tag: ClassVar[str] = "polyak"
     tau: Share = 0.005
@@ -47,7 +47,7 @@ class NoTarget(Config):
 
 
 class Polyak:
-    """Tensors that move a share τ towards their leaders every ``period`` updates."""
+    """Polyak averaging: tensors move by τ towards their originals every ``period`` updates."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Polyak:
         self._prepare()
 
     def move(self) -> None:
-        """Move; between the moves a τ of 0 keeps branches on data out of the graph."""
+        """Do one step; between periods τ is 0, which keeps branches on data out of the graph."""
         for name, value in self.leaders.items():
             self.tensors[name].lerp_(value, self.tau.to(value.dtype))
         self._prepare()
@@ -204,11 +204,11 @@ class OffPolicyAgent(Agent):
         return obs
 
     def encode(self, parameters: Tensors, obs: Obs) -> Float[Tensor, "*batch features"]:  # noqa: ARG002  an encoder's
-        """Return what actor and critics are given of a batch's observations."""
+        """Return the inputs of actor and critics for a batch's observations."""
         return self.normalized(obs)
 
     def features(self, obs: Obs) -> Float[Tensor, "*batch features"]:
-        """Return what actor and critics are given of the environment's observations."""
+        """Return the inputs of actor and critics for the environment's observations."""
         return self.encode(self.critic.parameters, self.preprocess(obs.to(self.device)))
 
     def q(
@@ -218,7 +218,7 @@ class OffPolicyAgent(Agent):
         action: Actions,
         masks: Tensors | None = None,
     ) -> Float[Tensor, "critic *batch"]:
-        """Return every critic's value under the given parameters, of what :meth:`encode` gave."""
+        """Return every critic's value under the given parameters, for outputs of :meth:`encode`."""
         return self.critic(features, action, parameters=parameters, masks=masks).squeeze(-1)
 
     def _update_critic(

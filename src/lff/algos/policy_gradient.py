@@ -90,5 +90,5 @@ def log_probability(
 
 
 def entropy(log_std: Float[Tensor, " act"]) -> Scalar:
-    """Return H of it: Σ [log σ + ½ log 2πe], whatever the observation."""
+    """Return the entropy of a Gaussian policy, Σ [log σ + ½ log 2πe], for any observation."""
     return (log_std + 0.5 * math.log(2 * math.pi * math.e)).sum()

@@ -138,7 +138,7 @@ class PPOConfig(Config):
 
 
 class Sample(NamedTuple):
-    """A rollout as the update needs it, one row per action; rows that were no action are gone."""
+    """A rollout as the update needs it, one row per action; rows without an action are left out."""
 
     obs: Float[Tensor, "row obs"]
     """As the networks see it."""
@@ -191,7 +191,7 @@ class PPO(OnPolicyAgent):
 
     @property
     def reward_unit(self) -> float:
-        """A reward of 1, as it is learned from, in the environment's own units."""
+        """A scaled reward of 1 in the environment's own units."""
         return 1.0 if self.reward_scale is None else self.reward_scale.unit
 
     def act(

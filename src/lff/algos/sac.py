@@ -70,7 +70,7 @@ class LearnedAlpha(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class FixedAlpha(Config):
-    """A temperature that stays as it is."""
+    """A constant temperature."""
 
     tag: ClassVar[str] = "fixed"
     value: Annotated[float, Positive("use 0.1")] = 0.1

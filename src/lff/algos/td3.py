@@ -40,7 +40,7 @@ from lff.data import Batch
 
 @dataclass(frozen=True, kw_only=True)
 class TD3Config(OffPolicyConfig):
-    """TD3; the defaults are the authors' where the shared fields do not say otherwise."""
+    """TD3; the defaults are the authors', except those of the shared fields."""
 
     tag: ClassVar[str] = "td3"
     target: PolyakTarget | NoTarget = PolyakTarget(period=1)  # noqa: RUF009  frozen

@@ -6,10 +6,10 @@ should be separate.  ``audit`` checks the finished object:
 - whether the spread of B still fits σ, and if not, what probably overwrote it;
 - whether B is in an optimizer exactly once;
 - whether two critics share a B, or a target aliases its online network;
-- whether a critic's B depends on the action, and the critic's loss trains it (for the hosts of
-  ``lff.plugins``);
-- on given observations: the quantiles of |2πBx|, and the share of the embedding that is
-  effectively linear or constant, hence not a wave.
+- whether the waves of a critic q(s, a) change with the action, by running it, and whether the
+  critic's loss trains B;
+- on given observations, or on those of the host's buffer: the quantiles of |2πBx|, and the share of
+  the embedding that is effectively linear or constant, hence not a wave.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,8 +22,16 @@ from torch.optim import Optimizer
 
 from lff.auditing.basis_law import measure
 from lff.auditing.findings import Finding, find_faults
-from lff.auditing.layers import AuditedLayer, LayerReport, find_layers, groups_of
-from lff.auditing.unpack import unpack
+from lff.auditing.layers import (
+    AuditedLayer,
+    LayerReport,
+    Location,
+    find_layers,
+    groups_of,
+    join,
+)
+from lff.auditing.probing import find_critics
+from lff.auditing.unpack import Parts, unpack
 from lff.nn.phases import FEWEST_POINTS, count_points, measure_phases
 
 _ABOUT_B = ("layer", "in", "waves", "σ", "spread", "×", "trained by")
@@ -63,6 +71,7 @@ def audit(
         module_or_agent: an ``nn.Module``, or any object, dict or list that holds modules and
             optimizers in its attributes.
         obs: a batch of observations; ``(obs, action)`` for critics that take both; a dict of them.
+            None: those in the replay or rollout buffer of a host's model, where it keeps one.
         optimizers: one or several optimizers that the object itself does not hold.
         show: print the table.
 
@@ -77,8 +86,11 @@ def audit(
     known = list({id(optimizer): optimizer for optimizer in given}.values())
     items = find_layers(parts.modules, known)
     inputs = _inputs(obs)
+    _ask_critics(parts, _pair(obs))
     for item in items:
-        item.report = _measure(item, inputs, optimizers=known, is_copy=_is_copy(item, items, known))
+        kept = [parts.inputs[at.name] for at in item.locations if at.name in parts.inputs]
+        batches, is_copy = inputs or kept, _is_copy(item, items, known)
+        item.report = _measure(item, batches, optimizers=known, is_copy=is_copy)
     findings = [*find_faults(parts, items, known, with_inputs=bool(inputs))]
     if not items:
         message = "no Fourier layer found; is this the object that holds the networks?"
@@ -87,6 +99,14 @@ def audit(
     if show:
         print(result)  # noqa: T201  an audit is for reading
     return result
+
+
+def _ask_critics(parts: Parts, batch: tuple[Tensor, ...]) -> None:
+    """Add the critics that no plug-in has reported; targets are copies of one that is."""
+    for path, reads in find_critics(parts.modules, batch):
+        if path not in parts.critics and not Location(path, None).is_target:
+            named = reads and {join(path, name): read for name, read in reads.items()}
+            parts.critics[path] = named
 
 
 def _is_copy(
@@ -123,6 +143,13 @@ def _measure(
         is_target=is_copy,
         phases=None if x is None else measure_phases(layer, x),
     )
+
+
+def _pair(obs: Any) -> tuple[Tensor, ...]:
+    """Return (obs, action) for critics, if that was given; discrete actions stay integers."""
+    values = obs if isinstance(obs, tuple | list) and len(obs) == 2 else ()
+    pair = (torch.as_tensor(x) for x in values)
+    return tuple(x.float() if x.is_floating_point() else x for x in pair)
 
 
 def _inputs(obs: Any) -> list[Tensor]:

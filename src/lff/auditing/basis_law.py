@@ -16,7 +16,7 @@ SMALLEST_SAMPLE = 128
 
 @dataclass(frozen=True)
 class Spread:
-    """Spread of the entries of B beside the law they were drawn from."""
+    """Spread of the entries of B, compared with the distribution they were drawn from."""
 
     expected: float
     """Root mean square under the initial law (σ)."""
@@ -32,7 +32,7 @@ class Spread:
 
     @property
     def fits(self) -> bool:
-        """True if the spread is what a fresh draw gives."""
+        """True if the spread is that of a new draw."""
         return abs(self.actual - self.expected) <= self.tolerance * self.expected
 
     @property
@@ -44,13 +44,13 @@ class Spread:
 
 
 def measure(layer: BasisLayer, B: Float[Tensor, "rows in_features"]) -> Spread:
-    """Return the spread of one member's B beside that of its initial law."""
+    """Return the spread of one member's B and that of its initial distribution."""
     actual = B.detach().double().square().mean().sqrt().item()
     return Spread(expected=layer.initial_spread, actual=actual, entries=B.numel())
 
 
 def damage(B: Float[Tensor, "rows in_features"], *, expected: float) -> str | None:
-    """Name the trace of an overwritten B: non-finite, zero, constant or orthogonal entries.
+    """Say how B was overwritten, if its values show it: not finite, zero, constant, orthogonal.
 
     ``expected`` is the root mean square that B should have.
     """

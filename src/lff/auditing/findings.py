@@ -59,8 +59,11 @@ def find_faults(
 
 
 def _action_findings(parts: Parts) -> Iterator[Finding]:
-    for layers in parts.critics.values():
-        for name in layers if not any(layers.values()) else ():
+    for critic, layers in parts.critics.items():
+        if layers is None:
+            message = "cannot tell whether its waves depend on the action: pass obs=(obs, action)"
+            yield Finding("action", critic, message, problem=False)
+        for name in layers if layers and not any(layers.values()) else ():
             message = (
                 "the waves of a critic are of the observation alone, the action bypasses the "
                 "Fourier layer: B belongs before the first layer of q(s, a)"
@@ -126,6 +129,8 @@ def _judge_optimizer(item: AuditedLayer) -> str:
 
 def _judge_phases(report: LayerReport, *, with_inputs: bool) -> str:
     phases = report.phases
+    if report.is_target:
+        return ""  # what is said of its online network holds for it
     if phases is None:
         width = report.in_features
         missing = f"no batch of {FEWEST_POINTS} inputs or more of width {width} given"

@@ -1,13 +1,14 @@
-"""Insertion of a Fourier front before the first layer of an existing network."""
+"""Insertion of a Fourier front before the input layer of an existing network."""
 
-import contextlib
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from lff.auditing.probing import guess_inputs, input_layers, input_names
+from lff.core.checks import nearest
 from lff.core.errors import BadInputError, BadTypeError
-from lff.nn.net import evaluating
+from lff.nn.fourier import BasisLayer
 from lff.nn.parts import Front, PixelFront
 from lff.nn.trunks import uniform_
 
@@ -16,18 +17,20 @@ def insert_front(
     module: nn.Module,
     front: Front | PixelFront,
     *,
+    layer: str | None = None,
     example: Tensor | tuple[Tensor, ...] | None = None,
     generator: torch.Generator | None = None,
 ) -> nn.Module:
-    """Put ``front`` before the first Linear or Conv2d of ``module``, in place, and return it.
+    """Put ``front`` before the input layer of ``module``, in place, and return it.
 
-    That layer is replaced by ``Sequential(front, wider layer)``; the wider layer is freshly drawn
-    from torch's default law, so re-apply your own initialisation if you have one (it cannot touch
-    B).  Do it before you create the optimizer, which must hold the new parameters.
+    That Linear or Conv2d is replaced by ``Sequential(front, wider layer)``; the wider layer is
+    freshly drawn from torch's default law, so re-apply your own initialisation if you have one (it
+    cannot touch B).  Do it before you create the optimizer, which must hold the new parameters.
 
-    "First" is the order in which layers were registered.  If your forward uses them in another
-    order, pass ``example``, an input (or tuple of inputs) to run the module on: then it is the
-    first layer that is really called.
+    The module is run once on ``example``, an input or a tuple of inputs, or else on inputs of the
+    widths of its layers, to find its input layer.  A module with several of them is refused: name
+    one by ``layer``, as in ``named_modules``.  One that cannot be run and takes one input has the
+    front before the layer that was registered first.
 
     >>> from lff.nn import Fourier
     >>> net = nn.Sequential(nn.Linear(3, 32), nn.ReLU(), nn.Linear(32, 1))
@@ -39,40 +42,68 @@ def insert_front(
     """
     if not isinstance(module, nn.Module):
         raise BadTypeError("module", module, "a torch module", "pass your network")
-    layer = _first_layer(module, example)
-    _check_plain(module, layer)
-    wide = _widened(layer, front, generator)
-    wide.train(layer.training)
+    found = _input_layer(module, layer, example)
+    _check_plain(module, found)
+    wide = _widened(found, front, generator)
+    wide.train(found.training)
     for parameter in wide[1].parameters():
-        parameter.requires_grad_(layer.weight.requires_grad)
-    if module is layer:
+        parameter.requires_grad_(found.weight.requires_grad)
+    if module is found:
         return wide
     for name, child_module in list(module.named_modules(remove_duplicate=False)):
-        if child_module is layer:  # at every location, if it is tied
+        if child_module is found:  # at every location, if it is tied
             parent, _, child = name.rpartition(".")
             setattr(module.get_submodule(parent), child, wide)
     return module
 
 
-def _first_layer(
-    module: nn.Module, example: Tensor | tuple[Tensor, ...] | None
+def _input_layer(
+    module: nn.Module, wanted: str | None, example: Tensor | tuple[Tensor, ...] | None
 ) -> nn.Linear | nn.Conv2d:
-    layers = [m for m in module.modules() if isinstance(m, nn.Linear | nn.Conv2d)]
+    layers = {n: m for n, m in module.named_modules() if isinstance(m, nn.Linear | nn.Conv2d)}
     if not layers:
         constraint = "a network with a Linear or Conv2d"
         raise BadInputError("module", type(module).__name__, constraint, "put the front in by hand")
-    if example is None:
-        return layers[0]
-    called: list[nn.Linear | nn.Conv2d] = []
-    with contextlib.ExitStack() as hooks, evaluating(module), torch.no_grad():
-        for layer in layers:
-            hook = layer.register_forward_pre_hook(lambda layer, _: called.append(layer))
-            hooks.enter_context(hook)
-        module(*(example if isinstance(example, tuple) else (example,)))
-    if not called:
+    if wanted is not None and wanted not in layers:
+        raise BadInputError("layer", wanted, "a Linear or Conv2d", nearest(wanted, [*layers]))
+    inputs = example if isinstance(example, tuple) or example is None else (example,)
+    inputs = guess_inputs(module) if inputs is None else inputs
+    if inputs is None:
+        return _unseen_layer(module, layers, wanted)
+    entrances = input_layers(module, inputs, (nn.Linear, nn.Conv2d))
+    names = [name for name, layer in layers.items() if any(layer is e for e in entrances)]
+    if not names:
         remedy = "pass an input that reaches one"
         raise BadInputError("example", "no layer", "an input that calls a Linear or Conv2d", remedy)
-    return called[0]
+    if wanted is None and len(names) > 1:
+        remedy = f"name one, layer={names[0]!r}, or join the inputs before one layer"
+        raise BadInputError("the input layers of the network", names, "a single one", remedy)
+    name = names[0] if wanted is None else wanted
+    free = input_layers(module, inputs, (nn.Linear, nn.Conv2d, BasisLayer))
+    if name in names and not any(layers[name] is layer for layer in free):
+        raise _second_front(name)
+    return layers[name]
+
+
+def _unseen_layer(
+    module: nn.Module, layers: dict[str, nn.Linear | nn.Conv2d], wanted: str | None
+) -> nn.Linear | nn.Conv2d:
+    """Return the named or the first layer of a module that could not be run."""
+    if wanted is not None:
+        return layers[wanted]
+    first = next(iter(layers))
+    if any(isinstance(m, BasisLayer) for m in module.modules()):
+        raise _second_front(first)
+    if len(input_names(module)) > 1:
+        remedy = f"pass example=, a tuple of them, or name a layer, layer={first!r}"
+        taken = ", ".join(input_names(module))
+        raise BadInputError("the inputs of the network", taken, "one, or known", remedy)
+    return layers[first]
+
+
+def _second_front(name: str) -> BadInputError:
+    remedy = "leave the first as it is, or build the network anew"
+    return BadInputError("the layer", name, "without a Fourier front before it", remedy)
 
 
 def _check_plain(module: nn.Module, layer: nn.Linear | nn.Conv2d) -> None:

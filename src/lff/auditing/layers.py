@@ -96,7 +96,7 @@ class AuditedLayer:
         return self.locations[0].is_target
 
     def count_updates(self, optimizers: Sequence[Optimizer]) -> None:
-        """Record what the optimizers do with B, or with what a parametrization makes it of."""
+        """Record which optimizers hold B, or the tensors that a parametrization makes it of."""
         tensors = {id(p) for p in self.layer.parameters()} | {id(self.parameter)}
         steps, reach = 0, 0.0
         for optimizer, group in groups_of(optimizers):

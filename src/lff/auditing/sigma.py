@@ -45,7 +45,7 @@ CONSTANT = 1e-6
 
 @dataclass(frozen=True)
 class SigmaAdvice:
-    """Statistics of a batch, and what follows from them for σ."""
+    """Statistics of a batch of inputs, and the σ that they suggest."""
 
     in_features: int
     """Width d of the input."""
@@ -87,7 +87,7 @@ class SigmaAdvice:
 
     @property
     def wrap(self) -> float:
-        """σ at which they spread by π: typical points no longer inform each other."""
+        """σ at which typical phases spread by π and wrap."""
         return 1 / (2 * self.distances[1])
 
     @property
@@ -103,7 +103,7 @@ class SigmaAdvice:
 
     @property
     def effective_dims(self) -> float:
-        """(Σv)²/Σv² over the variances v: in how many dimensions the distances live."""
+        """(Σv)²/Σv² over the variances v: the effective number of dimensions."""
         variances = [s * s for s in self.spreads]
         return sum(variances) ** 2 / sum(v * v for v in variances)
 

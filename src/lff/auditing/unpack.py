@@ -25,7 +25,6 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from lff.auditing.layers import join
-from lff.nn.fourier import BasisLayer, LearnedFourierFeatures2d
 from lff.optim import Adam
 
 GROUP = "lff.audit_hosts"
@@ -42,8 +41,11 @@ class Parts:
 
     modules: dict[str, nn.Module] = field(default_factory=dict)
     optimizers: dict[str, Optimizer] = field(default_factory=dict)
-    critics: dict[str, dict[str, bool]] = field(default_factory=dict)
-    """For each q(s, a): its dense Fourier layers, and whether their input depends on the action."""
+    critics: dict[str, dict[str, bool] | None] = field(default_factory=dict)
+    """For each q(s, a): its dense Fourier layers, and whether their input depends on the action;
+    None if it could not be run."""
+    inputs: dict[str, Tensor] = field(default_factory=dict)
+    """For Fourier layers, by path: their inputs on data that the agent keeps (a replay buffer)."""
 
 
 Unpacker = Callable[[Any], Parts | None]
@@ -101,33 +103,6 @@ def agent_parts(networks: Mapping[str, nn.Module], optimizers: Mapping[str, Adam
     return parts
 
 
-def reads_action(
-    critic: nn.Module, action: Tensor, run: Callable[[Tensor], object]
-) -> dict[str, bool]:
-    """Return for every dense Fourier layer of a critic whether its input depends on the action.
-
-    ``run`` puts an action through the critic.  Layers of pixels, whose input is never one, are left
-    out.
-    """
-    action = action.detach().clone().requires_grad_()
-    reads: dict[str, bool] = {}
-
-    def record(name: str, _: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-        total, slope = inputs[0].sum(), None
-        if total.requires_grad:
-            grad = torch.autograd.grad
-            (slope,) = grad(total, action, retain_graph=True, allow_unused=True)
-        reads[name] = reads.get(name, False) or (slope is not None and bool(slope.any()))
-
-    with contextlib.ExitStack() as hooks, torch.enable_grad():
-        for name, layer in critic.named_modules():
-            if isinstance(layer, BasisLayer) and not isinstance(layer, LearnedFourierFeatures2d):
-                hook = functools.partial(record, name)
-                hooks.enter_context(layer.register_forward_pre_hook(hook))
-        run(action)
-    return reads
-
-
 def _children(path: str, value: Any, parts: Parts) -> Iterator[tuple[str, Any]]:
     kind: Any = type(value)
     held: Iterable[tuple[str, Any]] = _attributes(value)
@@ -135,8 +110,10 @@ def _children(path: str, value: Any, parts: Parts) -> Iterator[tuple[str, Any]]:
         inner = unpack_host(value)
         if inner is not None:
             for critic, layers in inner.critics.items():
-                named = {join(path, critic, layer): reads for layer, reads in layers.items()}
+                named = {join(path, critic, layer): r for layer, r in (layers or {}).items()}
                 parts.critics.setdefault(join(path, critic), named)
+            for layer, x in inner.inputs.items():
+                parts.inputs.setdefault(join(path, layer), x)
             held = (*inner.modules.items(), *inner.optimizers.items())
             break
     return ((join(path, name), part) for name, part in held)

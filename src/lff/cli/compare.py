@@ -115,7 +115,7 @@ def _draw(found: Sequence[Run], path: Path) -> None:
         for step, value in run.returns
         if math.isfinite(value)
     ]
-    colors = run_colors([run.name for run in found])
+    colors = run_colors(found)
     figure, (axis,) = new_figure(1, width=6, height=4)
     draw_curves(axis, rows, metric=RETURN, variants=[*colors], colors=colors)
     axis.set_xlabel("environment steps")

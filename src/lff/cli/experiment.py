@@ -134,9 +134,10 @@ def status(
 
 
 def plot(
-    names: Names,
+    names: Names = (),
     /,
     *,
+    all: bool = False,
     as_paper: bool = False,
     published: bool = False,
     scale: ScaleName | None = None,
@@ -147,21 +148,23 @@ def plot(
 
     Args:
         names: which.
+        all: every experiment that has a table.
         as_paper: mean and one standard error, as the paper draws, instead of intervals.
         published: also draw scores of others that lie beyond our steps, as lines.
         scale: of which scale; the largest there is if not given.
         results: where tables are.
-        out: the figure's file; runs/figures/NAME.png if not given.
+        out: the folder of NAME.png, runs/figures if not given; of one experiment, also the file.
     """
-    if out is not None and len(names) != 1:
-        raise BadInputError("out", str(out), "given for one experiment", "leave it out")
-    for name in names:
+    chosen = _chosen(names, results, scale, all=all)
+    out = out or Path("runs/figures")
+    if out.suffix and len(chosen) != 1:
+        raise BadInputError("out", str(out), "a folder for several figures", "leave .png out")
+    for name in chosen:
         result = load(name, scale, results=results)
         end = max(row.step for row in result.table)
         scores = [s for s in published_scores(results) if published or s.env_steps <= end]
         figure = result.figure(as_paper=as_paper, published=scores)
-        path = out or Path("runs/figures") / f"{result.experiment.name}.png"
-        print(save_figure(figure, path))
+        print(save_figure(figure, out if out.suffix else out / f"{result.experiment.name}.png"))
 
 
 def verdict(
@@ -183,12 +186,7 @@ def verdict(
         scale: of which scale; the largest there is if not given.
         results: where tables are.
     """
-    if all == bool(names):
-        remedy = "lff experiment verdict fig8, or --all"
-        raise BadInputError("experiments", names, "named, or --all alone", remedy)
-    if all:
-        check_results(results)
-    chosen = names or [n for n in list_experiments() if find_table(results, n, scale)]
+    chosen = _chosen(names, results, scale, all=all)
     if markdown:
         print(claims_page(entry_of(name, results, scale) for name in chosen), end="")
         return
@@ -199,6 +197,18 @@ def verdict(
         return
     for one in loaded:
         print_verdicts(one)
+
+
+def _chosen(
+    names: Sequence[str], results: Path, scale: ScaleName | None, *, all: bool
+) -> Sequence[str]:
+    """Return the experiments that are named, or all that have a table."""
+    if all == bool(names):
+        remedy = "lff experiment verdict fig8, or --all"
+        raise BadInputError("experiments", names, "named, or --all alone", remedy)
+    if all:
+        check_results(results)
+    return names or [n for n in list_experiments() if find_table(results, n, scale)]
 
 
 def print_verdicts(result: Result) -> None:

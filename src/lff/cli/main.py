@@ -16,7 +16,7 @@ from lff.core.errors import BadInputError
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "training": {
         "train": ("train", "train an agent; the same command again resumes"),
-        "resume": ("rerun", "go on with a run by its stored config, or extend it"),
+        "resume": ("rerun", "continue a run by its stored config, or extend it"),
         "rerun": ("rerun", "repeat a run and compare its metrics byte for byte"),
         "presets": ("presets", "list the presets, show one, or compare two"),
         "sigma": ("sigma", "advise σ for a task, before training"),
@@ -29,6 +29,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "play": ("policy", "play a run's policy; write a video"),
         "audit": ("policy", "audit the Fourier layers of a run"),
         "export": ("policy", "write a run's policy as ONNX or torch's .pt2"),
+        "card": ("card", "write a policy card: results, audit, config, how to repeat it"),
         "spectrum": ("spectrum", "kernel and Q spectra of runs, before and after training"),
     },
     "experiments and pages": {

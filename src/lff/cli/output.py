@@ -59,10 +59,10 @@ def cell(value: Any) -> str:
 def check_out(out: Path, *, force: bool, suffix: str = "") -> None:
     """Raise, before any work is done, if a file cannot or must not be written."""
     if suffix and out.suffix != suffix:
-        raise BadInputError("file", str(out), f"a {suffix} file", f"use curves{suffix}, say")
+        raise BadInputError("file", str(out), f"a {suffix} file", f"use for example curves{suffix}")
     if out.is_dir():
         raise BadInputError("file", str(out), "a file, not a folder", "name a file in it")
     if out.exists() and not force:
         raise BadInputError("file", str(out), "a new file", "use another name, or --force")
     if not out.parent.is_dir():
-        raise BadInputError("file", str(out), "in a folder that is there", "make the folder first")
+        raise BadInputError("file", str(out), "in an existing folder", "create the folder first")

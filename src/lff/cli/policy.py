@@ -4,15 +4,13 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-import numpy as np
-
 from lff.auditing import audit
 from lff.cli.output import Checkpoint, Force, Run, Trust, check_out
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError, ExitCode
 from lff.runs.export import Format, export
 from lff.runs.load import Policy, load, replay_sample
-from lff.runs.play import Player, new_video, require_writer, stride
+from lff.runs.play import Played, Player, new_video, require_writer, stride
 from lff.store import write_bytes
 
 FORMATS: dict[str, Format] = {".onnx": "onnx", ".pt2": "pt2"}
@@ -50,16 +48,16 @@ def play_command(
         require_writer(video)
         check_out(video, force=force)
     policy = _load(run, checkpoint, trust)
-    returns = []
+    found: list[list[float]] = []
     with closing(Player(policy, seed=seed, sample=sample, render=video is not None)) as player:
         every = stride(player.fps)
         film = None if video is None else new_video(video, fps=player.fps / every)
         for number in range(episodes):
             rewards = [*player.episode(number, film=film.add if film else None, every=every)]
-            returns.append(sum(rewards))
-            print(f"  episode {number}: return {returns[-1]:.1f}, {len(rewards)} actions")
+            found.append(rewards)
+            print(f"  episode {number}: return {sum(rewards):.1f}, {len(rewards)} actions")
     if episodes > 1:
-        print(f"  mean {np.mean(returns):.1f} ± {np.std(returns):.1f} over {episodes} episodes")
+        print(f"  {Played.of(found)}")
     if video is not None and film is not None:
         write_bytes(video, film.finish())
         print(f"{video}: {player.fps / every:.3g} frames a second")
@@ -92,7 +90,7 @@ def export_command(
     """
     kind = FORMATS.get(out.suffix)
     if kind is None:
-        raise BadInputError("out", str(out), "a .onnx or .pt2 file", "use policy.onnx, say")
+        raise BadInputError("out", str(out), "a .onnx or .pt2 file", "use for example policy.onnx")
     check_out(out, force=force)
     policy = load(run, trust=trust)
     data = export(policy, kind, native=native)

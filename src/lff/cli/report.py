@@ -48,7 +48,7 @@ def report_command(
         return
     if not what:
         remedy = "name an experiment or a run directory, or use --all"
-        raise BadInputError("report", "nothing", "of something", remedy)
+        raise BadInputError("report", "nothing", "given experiments or runs", remedy)
     path = out or Path(f"{Path(what[0]).resolve().name if len(what) == 1 else 'runs'}.html")
     if len(what) == 1 and not Path(what[0]).is_dir():
         find_experiment(what[0])
@@ -97,7 +97,7 @@ def entry_of(name: str, results: Path, scale: ScaleName | None) -> Entry:
         return Entry(experiment=experiment)
     if not table.rows:
         remedy = f"run it again: lff experiment run {name} --scale {table.scale}"
-        raise BadInputError("table", str(table.path), "more than a head", remedy)
+        raise BadInputError("table", str(table.path), "a table with rows", remedy)
     return Entry(
         experiment=experiment,
         scale=table.scale,

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+from lff.cli.card import card_difference
 from lff.cli.output import Run, Trust, arg
 from lff.cli.train import run_to_end
 from lff.core.errors import BadInputError, CorruptError, ExitCode, StorageError
@@ -50,6 +51,7 @@ def rerun_command(
     *,
     dir: Path,
     seed: int | None = None,
+    card: Path | None = None,
     trust: Trust = (),
 ) -> None:
     """Repeat a run by its stored config; exit code 1 if its metrics are not equal byte for byte.
@@ -57,15 +59,20 @@ def rerun_command(
     Args:
         dir: the directory of the new run; the same command again resumes it.
         seed: another seed; then nothing is compared.
+        card: also compare this card of the run (lff card) with that of the new one.
     """
     old = find_run(run)
+    if card is not None and not (card.is_file() and old.status == "finished"):
+        wanted = "the card of a finished run"
+        raise BadInputError("card", str(card), wanted, "write it: lff card RUN")
     if dir.resolve() == run.resolve():
         raise BadInputError("dir", str(dir), "another directory", "name a new one")
     config = read_config(old, trust=trust)
     stored = config.seed
     if seed is not None:
         config = dataclasses.replace(config, seed=seed)
-    run_to_end(config, dir, Trackers())
+    episodes = len(old.reference.get("random") or ())
+    run_to_end(config, dir, Trackers(), reference_episodes=episodes)
     if config.seed != stored:
         print(f"seed {config.seed} instead of {stored}: nothing to compare")
         return
@@ -73,7 +80,13 @@ def rerun_command(
     if difference is None:
         done = "" if old.status == "finished" else ", as far as the old one has come"
         print(f"equal: metrics.jsonl is that of {run}, byte for byte{done}")
-        return
+        if card is None:
+            return
+        difference = card_difference(card, dir, origin=run, trust=trust)
+        if difference is None:
+            print(f"equal: {card}, byte for byte")
+            return
+        difference = f"{card}, {difference}"
     print(f"different: {difference}")
     for name, (then, now) in old.drift(versions()).items():
         print(f"  {name} was {then}, is {now}")

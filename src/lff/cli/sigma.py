@@ -35,7 +35,7 @@ INPUTS = {
 def sigma_command(
     *,
     env: str,
-    fourier_dim: int = 128,
+    fourier_dim: int = 256,
     current: Annotated[float | None, tyro.conf.arg(name="sigma")] = None,
     lr: float = 3e-4,
     steps: int = 4_000,

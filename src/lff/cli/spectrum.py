@@ -1,5 +1,6 @@
 """``lff spectrum RUN``: which detail a run's critic learns, and how rough its Q has become."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import tyro
 from lff.cli.output import print_table
 from lff.core.errors import BadInputError
 from lff.report import new_figure, run_colors, save_figure
-from lff.runs.read import names_of
+from lff.runs.read import Run, names_of, read_runs
 from lff.runs.spectra import HIGH, Snapshot, read_spectra
 from lff.store import csv_bytes, write_bytes
 
@@ -49,7 +50,7 @@ def spectrum_command(
     ]
     print_table(headings, rows)
     print("table:", out / "spectrum.csv")
-    print("figure:", draw_spectra(found, out / "spectrum.png"))
+    print("figure:", draw_spectra(found, read_runs(runs), out / "spectrum.png"))
 
 
 def write_spectra(path: Path, found: dict[str, list[Snapshot]]) -> None:
@@ -64,10 +65,10 @@ def write_spectra(path: Path, found: dict[str, list[Snapshot]]) -> None:
     write_bytes(path, csv_bytes(["run", "step", "metric", "index", "value"], rows))
 
 
-def draw_spectra(found: dict[str, list[Snapshot]], path: Path) -> Path:
+def draw_spectra(found: dict[str, list[Snapshot]], runs: Sequence[Run], path: Path) -> Path:
     """Draw spectra before (dotted) and after training, and the roughness of Q over it."""
     figure, (kernel, lines, rough) = new_figure(3, width=11, height=3.2)
-    colors = run_colors([*found])
+    colors = run_colors(runs)
     for name, snapshots in found.items():
         color = colors[name]
         for snap, style, label in ((snapshots[0], ":", None), (snapshots[-1], "-", name)):

@@ -111,6 +111,12 @@ class TrainFlags:
 
 def train_command(args: Sequence[str]) -> None:
     """Train an agent, or resume its training: lff train sac --help."""
+    config, flags = parse_words(args)
+    run_to_end(config, flags.dir, flags.trackers, reference_episodes=flags.reference_episodes)
+
+
+def parse_words(args: Sequence[str]) -> tuple[RunConfig, TrainFlags]:
+    """Return the run that the words of a command line ask for, and the options around it."""
     algo, *rest = args or ["--help"]
     if algo in ("-h", "--help", "--help-all"):
         algo, rest = "sac", [algo]
@@ -127,9 +133,7 @@ def train_command(args: Sequence[str]) -> None:
     flags, unknown = _flags(prog, rest)
     unknown += ["--help"] * everything
     config = parse_fields(flagged_config(cls, flags), unknown, prog=prog)
-    config = dataclasses.replace(config, compute=compiled(config, flags))
-    episodes = flags.reference_episodes
-    run_to_end(config, flags.dir, flags.trackers, reference_episodes=episodes)
+    return dataclasses.replace(config, compute=compiled(config, flags)), flags
 
 
 def _flags(prog: str, args: Sequence[str]) -> tuple[TrainFlags, list[str]]:
@@ -197,6 +201,7 @@ def run_to_end(
     *,
     may_differ: tuple[str, ...] = (),
     reference_episodes: int = 0,
+    command: list[str] | None = None,
 ) -> None:
     """Train with a progress bar, then print a summary."""
     compute = config.compute
@@ -217,7 +222,7 @@ def run_to_end(
                 config,
                 directory=folder,
                 watch=watch,
-                command=sys.argv,
+                command=command or sys.argv,
                 may_differ=may_differ,
                 reference_episodes=reference_episodes,
             )
@@ -270,7 +275,8 @@ class EvaluationLines:
         now, step = time.perf_counter(), loop.progress.env_step
         if self.start is None:
             self.start = now, step
-        self.largest = max(self.largest, loop.progress.value_max)
+        latest = loop.last.get(loop.agent.value_max) or 0.0  # a row of metrics resets the maximum
+        self.largest = max(self.largest, loop.progress.value_max, latest)
         if event != "eval":
             return
         rate = (step - self.start[1]) / max(now - self.start[0], 1e-9)

@@ -89,7 +89,7 @@ class Interval:
 class NonEmpty:
     """Marker: at least one item."""
 
-    remedy: str = "use (256, 256), say"
+    remedy: str = "use for example (256, 256)"
 
     def __call__(self, name: str, value: Sequence[Any]) -> Sequence[Any]:
         if not value:
@@ -157,7 +157,7 @@ def is_config(hint: Any) -> bool:
 
 def _checked_tuple(args: tuple[Any, ...], name: str, value: Any) -> tuple[Any, ...]:
     if isinstance(value, str) or not isinstance(value, Iterable):
-        raise BadTypeError(name, value, "a sequence", "use (256, 256), say")
+        raise BadTypeError(name, value, "a sequence", "use for example (256, 256)")
     items = tuple(value)
     kinds = (args[0],) * len(items) if args[1:] == (Ellipsis,) else args
     if len(kinds) != len(items):

@@ -172,7 +172,7 @@ def parse_values(pairs: Sequence[str]) -> dict[str, Any]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not (equals and key.isidentifier()):
-            raise BadInputError("option", pair, "KEY=VALUE", "write size=84, say")
+            raise BadInputError("option", pair, "KEY=VALUE", "write for example size=84")
         try:
             values[key] = json.loads(value)
         except json.JSONDecodeError:

@@ -12,7 +12,7 @@ _CONTROL = re.compile(
 
 
 class ExitCode(enum.IntEnum):
-    """What ``$?`` is after a command; 70, 74 and 75 as in BSD's sysexits.h."""
+    """Exit codes of commands; 70, 74 and 75 as in BSD's sysexits.h."""
 
     OK = 0
     """It did what was asked."""
@@ -27,7 +27,7 @@ class ExitCode(enum.IntEnum):
     IO = 74
     """Disk full, read-only, missing, forbidden, or what is stored is damaged."""
     INTERRUPTED = 75
-    """Stopped by a signal after a checkpoint: start the same command again to go on."""
+    """Stopped by a signal after a checkpoint: run the same command to continue."""
 
 
 def exit_code(error: BaseException) -> ExitCode:
@@ -117,7 +117,7 @@ class StorageError(RunError):
 
 
 class CorruptError(StorageError):
-    """What is stored is not what was written, or was never ours.  Exit code 74."""
+    """A stored file is damaged, or was not written by this package.  Exit code 74."""
 
 
 class InterruptedRunError(RunError):

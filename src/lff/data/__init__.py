@@ -1,4 +1,4 @@
-"""Data on its way from environment to agent."""
+"""Replay memories, rollouts and augmentation: data between environment and agent."""
 
 from lff.data.augment import Augmentation, NoAugmentation, RandomCrop, RandomTranslate, augment
 from lff.data.frames import FrameReplay

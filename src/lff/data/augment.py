@@ -35,7 +35,7 @@ At = Int64[np.ndarray, "2 batch"]
 
 
 class Corners(NamedTuple):
-    """Where the windows of a batch have their upper left corners."""
+    """Upper left corners of a batch's windows."""
 
     obs: At
     next_obs: At
@@ -76,7 +76,7 @@ class RandomCrop(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class RandomTranslate(Config):
-    """The image on a larger black one, anywhere; observation and next observation alike."""
+    """Place the image at random on a larger black one, equally for obs and next_obs."""
 
     size: Size = 108
     """Side of the black image in pixels; the paper puts 100 on 108."""
@@ -115,7 +115,7 @@ class RandomTranslate(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class NoAugmentation:
-    """Images as they are."""
+    """Unchanged images."""
 
     def out_size(self, size: int) -> int:
         return size

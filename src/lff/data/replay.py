@@ -32,7 +32,7 @@ class Batch(NamedTuple):
 
 
 class Memory(ABC):
-    """Rows of several columns; number n stands in place n % room, in place of an older one.
+    """Rows of several columns in a ring: row n is stored at n % room and replaces an older one.
 
     A ring restored from the same rows therefore gives the same samples.
     """

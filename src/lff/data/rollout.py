@@ -50,7 +50,7 @@ class Rollout:
         self.at += 1
 
     def add_next_obs(self, next_obs: np.ndarray, where: np.ndarray) -> None:
-        """Store what the step just added led to, for these environments."""
+        """Store the observations that the last added step led to, for these environments."""
         self._views["next_obs"][self.at - 1, where] = next_obs[where]
 
     def clear(self) -> None:

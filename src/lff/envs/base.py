@@ -126,9 +126,9 @@ class Reusable:
 def check_seed(seed: object) -> int:
     """Return a seed that every simulator takes, or raise."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-        raise BadTypeError("seed", seed, "an integer", "use seed=0, say")
+        raise BadTypeError("seed", seed, "an integer", "use for example seed=0")
     if not 0 <= seed <= MAX_SEED:
-        raise BadInputError("seed", seed, f"in [0, {MAX_SEED}]", "use seed=0, say")
+        raise BadInputError("seed", seed, f"in [0, {MAX_SEED}]", "use for example seed=0")
     return int(seed)
 
 

@@ -116,7 +116,7 @@ class Subprocesses(Vector):
         numbers = self._parts[worker]
         return RunError(
             f"the process of environments {numbers[0]} to {numbers[-1]} ended with exit code "
-            f"{code}; run the same command to go on"
+            f"{code}; run the same command to continue"
         )
 
 

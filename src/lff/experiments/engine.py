@@ -44,7 +44,7 @@ Show = Callable[[Sequence[Task], str], None]
 
 @dataclass(frozen=True)
 class Result:
-    """An experiment's table at a scale, with what follows from it."""
+    """An experiment's table at a scale, with its verdicts and figure."""
 
     experiment: Experiment
     on_disk: Table
@@ -104,7 +104,7 @@ def run(
 def load(
     name: str | Experiment, scale: ScaleName | None = None, *, results: Path = RESULTS
 ) -> Result:
-    """Return an experiment with the table that is there, of the largest scale if None."""
+    """Return an experiment with its committed table, of the largest scale if None."""
     experiment = find_experiment(name) if isinstance(name, str) else name
     return Result(experiment, need_table(results, experiment.name, scale))
 

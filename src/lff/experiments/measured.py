@@ -14,5 +14,6 @@ HISTOGRAMS = (
     Metric("lff/actor_B_histogram", "B of actor, bin"),
     Metric("lff/critic_B_histogram", "B of critics, bin"),
 )
+SELF_EXCITATION = Metric("kernel/self_excitation", "self-excite eigenvalue", "lower")
 DORMANT = Metric("net/critic_dormant", "dormant units, critics", "lower")
 FEATURES = (Metric("net/critic_effective_rank", "effective rank, critics"), DORMANT)

@@ -112,14 +112,18 @@ class Each:
 
 @dataclass(frozen=True)
 class Panel:
-    """One kind of figure, drawn once for each task."""
+    """One kind of figure, drawn once for each task, or once over several."""
 
     metric: Metric
-    kind: Literal["curves", "bars", "histogram", "fit", "grid", "profile", "middle"] = "curves"
+    kind: Literal["curves", "bars", "histogram", "fit", "grid", "ends", "profile", "middle"] = (
+        "curves"
+    )
     """Against steps with a band over seeds; the end of the curve per variant; counts in bins; a
     fitted function and its points on [-1, 1]; surfaces side by side, from the fields beside the
-    table (``lff.stats.fields``); over all tasks, the share of runs above a score, and the
-    interquartile mean."""
+    table (``lff.stats.fields``).  Over several tasks: the end of the curve against the task; the
+    share of runs above a score; the interquartile mean."""
+    tasks: tuple[str, ...] = ()
+    """Which tasks to draw; all if empty."""
     log: bool = False
     """Whether the values span orders of magnitude."""
     variants: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ Launch = Callable[[Sequence[Any]], list[Task]]
 
 @dataclass(frozen=True, kw_only=True)
 class Space:
-    """What is searched; a range of one value is not."""
+    """The search space; a range of one value is fixed."""
 
     sigma: tuple[float, float] | None = (1e-4, 1.0)
     """σ, on a logarithmic scale; None for networks that have none."""
@@ -55,7 +55,7 @@ class Space:
 
 @dataclass(frozen=True)
 class Trial:
-    """What was tried and what came of it."""
+    """A setting and its results."""
 
     fields: dict[str, Any]
     """The preset's fields."""

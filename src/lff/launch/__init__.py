@@ -1,1 +1,1 @@
-"""Launchers: they run jobs, here or on a cluster, and know nothing of what a job does."""
+"""Launchers: run jobs on this machine or on a cluster, whatever the jobs do."""

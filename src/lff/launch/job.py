@@ -19,6 +19,7 @@ _KINDS = {
     "train": "training:TrainJob",
     "noise-test": "after_training:NoiseTestJob",
     "replay-kernel": "after_training:ReplayKernelJob",
+    "self-excitation": "after_training:SelfExcitationJob",
     "fit": "regression:FitJob",
     "surface": "regression:SurfaceJob",
     "host": "hosts:HostJob",

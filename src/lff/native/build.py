@@ -48,7 +48,7 @@ class BuildError(RunError):
 
 @dataclass(frozen=True)
 class Origin:
-    """What a library was made by; two that are equal give the same bits."""
+    """The origin of a library: equal origins give the same bits."""
 
     key: str
     """A digest of all that decides the bits: sources, sizes, flags, compiler, processor."""

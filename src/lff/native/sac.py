@@ -91,7 +91,7 @@ def paying_threads(agent: Any, threads: int) -> int:
 def _check_like(name: str, tensor: Tensor, own: Tensor) -> None:
     """Refuse a tensor that native code would read beyond its end."""
     if checked(tensor, own.dtype).shape != own.shape:
-        raise BadInputError(name, (*tensor.shape,), f"of shape {(*own.shape,)}", "draw it anew")
+        raise BadInputError(name, (*tensor.shape,), f"of shape {(*own.shape,)}", "draw it again")
 
 
 class NativeSAC:
@@ -188,7 +188,7 @@ class NativeSAC:
         replay, rows = ctypes.addressof(self._replay), index.data_ptr()
         drawn, out = ctypes.addressof(place), self._metrics_at
         if self._library.lff_update(self._handle, replay, rows, drawn, actor, out):
-            raise BadInputError("index", "a row", f"below {self._replay.rows}", "draw it anew")
+            raise BadInputError("index", "a row", f"below {self._replay.rows}", "draw it again")
         names = METRICS if actor else METRICS[: len(CRITIC_METRICS)]
         return dict(zip(names, self._metrics.tolist(), strict=False))
 

@@ -208,7 +208,7 @@ class StackedByVmap(nn.Module):
 def stack(
     modules: Sequence[nn.Module], memo: dict[tuple[int, ...], nn.Module] | None = None
 ) -> nn.Module:
-    """Return one module that computes all of ``modules``, which are alike, along a leading axis.
+    """Return one module that computes all of ``modules``, of one structure, along a leading axis.
 
     A module with two names is stacked once (``memo``).
     """

@@ -124,7 +124,7 @@ class BasisLayer(nn.Module):
         return sin_cos(self.phase(x), x if self.concat_input else None)
 
     def reset_parameters(self, generator: Rng = None) -> None:
-        """Draw B anew from its initial law, in place; every member separately."""
+        """Redraw B from its initial distribution, in place; every member separately."""
         with torch.no_grad():
             for member in self.B.unbind() if self.B.ndim == 3 else (self.B,):
                 member.copy_(self.draw(generator))

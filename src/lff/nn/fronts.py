@@ -231,7 +231,7 @@ class FFNFeatures(BasisLayer):
         nn.init.uniform_(self.bias, -1, 1, generator=generator)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        """Draw W and b anew."""
+        """Redraw W and b."""
         super().reset_parameters(generator)
         nn.init.uniform_(self.bias, -1, 1, generator=generator)
 

@@ -218,7 +218,7 @@ def match_width(
         out_features = network.out_features
     if not isinstance(config, NetConfig | PixelEncoderConfig):
         kinds = "a Network, a PixelEncoder, or the config of one"
-        raise BadTypeError("network", network, kinds, "pass lff.LFF(...), say")
+        raise BadTypeError("network", network, kinds, "pass for example lff.LFF(...)")
     in_features = check_size("in_features", in_features)
     if isinstance(config, PixelEncoderConfig):
         check_choice("choice for pixels", choice, ("exact", "readme"))

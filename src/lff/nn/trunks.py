@@ -125,7 +125,7 @@ class ConcatMLPTrunk(LinearTrunk):
 
 @dataclass(frozen=True)
 class D2RLTrunk(LinearTrunk):
-    """Deep dense architecture of Sinha et al. (2020): x enters every hidden layer anew."""
+    """Deep dense architecture of Sinha et al. (2020): x enters every hidden layer."""
 
     def build(self, in_features: int, out_features: int, *, generator: Rng = None) -> "SkipBody":
         skips = tuple(range(1, len(self.hidden)))

@@ -130,7 +130,9 @@ def check(
     cross = empirical_ntk(q_module, x_next, x).ntk.double()
     if len(cross) != len(kernel):
         sizes = (len(kernel), len(cross))
-        raise BadInputError("x and x_next", sizes, "equally many", "one next pair a transition")
+        raise BadInputError(
+            "x and x_next", sizes, "of equal length", "one next pair per transition"
+        )
     density = _density(distribution, len(kernel))
     moved = lr * (kernel - _discount(gamma) * cross) * density
     unit = torch.eye(len(kernel), dtype=torch.float64)
@@ -162,5 +164,26 @@ def _density(distribution: Tensor | None, size: int) -> Tensor:
     density = torch.as_tensor(distribution, dtype=torch.float64)
     if density.shape != (size,) or bool((density < 0).any()):
         shape = tuple(density.shape)
-        raise BadInputError("distribution", shape, f"{size} numbers >= 0", "one a transition")
+        raise BadInputError("distribution", shape, f"{size} numbers >= 0", "one per transition")
     return density / density.sum()
+
+
+def self_excitation(
+    module: nn.Module, points: Tensor, next_points: Tensor, discounts: Tensor
+) -> float:
+    """Return the largest real part of the eigenvalues of A = γK(X*, X) - K(X, X), over that of K.
+
+    X are transitions' (s, a), X* their (s', π(s')); ``discounts`` is γ, and 0 where an episode
+    ended.  With a small learning rate TD errors u change by Au, so that they grow where the number
+    is positive (the self-excite eigenvalue measure, SEEM, of Yue et al., 2023).  Dividing by K's
+    largest eigenvalue keeps the sign and lets networks with kernels of other sizes be compared.
+
+    >>> double = nn.Linear(1, 1, bias=False)  # Q(s') = 2 Q(s): w -> 2w of Tsitsiklis and Van Roy
+    >>> x, gamma = torch.ones(1, 1), torch.tensor([0.9])
+    >>> round(self_excitation(double, x, 2 * x, gamma), 6)
+    0.8
+    """
+    here = empirical_ntk(module, points).ntk
+    there = empirical_ntk(module, next_points, points).ntk
+    rates = torch.linalg.eigvals(discounts.to(here)[:, None] * there - here)
+    return float(rates.real.max() / torch.linalg.eigvalsh(here).max())

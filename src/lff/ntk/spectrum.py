@@ -101,7 +101,7 @@ def frequency(x: Tensor, values: Tensor, *, neighbours: int = 4) -> Tensor:
     columns = as_points("values", values if values.ndim == 2 else values[:, None])
     if len(points) != len(columns):
         sizes = (len(points), len(columns))
-        raise BadInputError("points and values", sizes, "equally many", "one value a point")
+        raise BadInputError("points and values", sizes, "of equal length", "one value per point")
     k = min(check_size("neighbours", neighbours), len(points) - 1)
     distance = torch.cdist(points, points)
     distance.fill_diagonal_(math.inf)
@@ -135,7 +135,7 @@ def predict(
     start = as_points("y", y[:, None] if y.ndim == 1 else y)[:, 0]
     if len(start) != len(found.eigenvalues):
         sizes = (len(start), len(found.eigenvalues))
-        raise BadInputError("y and kernel", sizes, "equally long", "one target a point")
+        raise BadInputError("y and kernel", sizes, "of equal length", "one target per point")
     times = torch.as_tensor(times, dtype=torch.float64).flatten()
     decay = torch.exp(-lr * times[:, None] * found.eigenvalues.clamp_min(0))
     parts = decay * (found.eigenvectors.mT @ start)

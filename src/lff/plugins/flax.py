@@ -27,7 +27,14 @@ import torch
 from lff.auditing import Parts
 from lff.core.checks import check_choice
 from lff.nn.fourier import Fourier, LearnedFourierFeatures
-from lff.plugins import Networks, common_fields, fourier_config, missing_host
+from lff.plugins import (
+    Networks,
+    buffered,
+    check_algorithm,
+    common_fields,
+    fourier_config,
+    missing_host,
+)
 
 try:
     import flax.linen as nn
@@ -35,6 +42,7 @@ try:
     import jax.numpy as jnp
     import numpy as np
     import optax
+    from gymnasium import spaces
     from sbx.common.policies import BaseJaxPolicy, ContinuousCritic, SquashedGaussianActor
     from sbx.sac.policies import SACPolicy
 except ModuleNotFoundError as error:
@@ -141,6 +149,7 @@ class LFFSACPolicy(SACPolicy):
         networks: Networks = "both",
         **host: Any,
     ) -> None:
+        check_algorithm(self, (LFFSACPolicy,))
         check_choice("networks", networks, get_args(Networks))
         front = fourier_config(Fourier, fourier)
         if networks != "actor":
@@ -199,26 +208,42 @@ def _at(tree: Any, path: Sequence[str]) -> Any:
     return functools.reduce(lambda inner, key: inner[key], path, tree)["B"]
 
 
-def unpack_host(policy: Any) -> Parts | None:
-    """Mirror actor, critics and targets of SBX in torch, for the audit."""
+def unpack_host(value: Any) -> Parts | None:
+    """Mirror actor, critics and targets of SBX in torch, for the audit; a model has a buffer."""
+    policy = getattr(value, "policy", value)
     if not isinstance(policy, BaseJaxPolicy) or not hasattr(policy, "qf_state"):
         return None
-    obs = jnp.zeros((1, *policy.observation_space.shape))
-    action = jnp.zeros((1, *policy.action_space.shape))
+    prefix, data = "" if policy is value else "policy.", _flat(buffered(value))
+    obs = jnp.zeros((1, spaces.flatdim(policy.observation_space)))
+    action = jnp.zeros((1, spaces.flatdim(policy.action_space)))
+    actor, critic = policy.actor_state, policy.qf_state
     parts = Parts()
-    for name, module, state, inputs in (
-        ("actor", policy.actor, policy.actor_state, (obs,)),
-        ("critic", policy.qf, policy.qf_state, (obs, action)),
+    for name, module, params, inputs in (
+        (f"{prefix}actor", policy.actor, actor.params, (obs,)),
+        (f"{prefix}critic", policy.qf, critic.params, (obs, action)),
+        (f"{prefix}critic_target", policy.qf, critic.target_params, (obs, action)),
     ):
-        layers = torch_layers(module, state.params, *inputs)
+        layers = torch_layers(module, params, *inputs)
+        width = sum(x.shape[-1] for x in inputs)
         parts.modules |= {f"{name}.{path}": layer for path, layer in layers.items()}
-        if layers:
+        if data is not None:
+            parts.inputs |= {f"{name}.{path}": data[:, :width] for path in layers}
+        if layers and not name.endswith("target"):
+            state = actor if module is policy.actor else critic
             parts.optimizers[f"{name}_state"] = _optimizer(state, layers)
-    width = math.prod(obs.shape[1:]) + math.prod(action.shape[1:])
-    parts.critics["critic"] = {path: layer.in_features == width for path, layer in layers.items()}
-    targets = torch_layers(policy.qf, policy.qf_state.target_params, obs, action)
-    parts.modules |= {f"critic_target.{path}": layer for path, layer in targets.items()}
+        if name.endswith("critic"):
+            reads = {path: layer.in_features == width for path, layer in layers.items()}
+            parts.critics[name] = reads
     return parts
+
+
+def _flat(batch: tuple[Any, Any] | None) -> torch.Tensor | None:
+    """Return observations, as SBX concatenates those of a dict, and actions side by side."""
+    if batch is None:
+        return None
+    obs = [*batch[0].values()] if isinstance(batch[0], Mapping) else [batch[0]]
+    flat = [np.asarray(x, np.float32).reshape(len(x), -1) for x in (*obs, batch[1])]
+    return torch.from_numpy(np.concatenate(flat, axis=1))
 
 
 def _optimizer(state: Any, layers: Mapping[str, LearnedFourierFeatures]) -> torch.optim.Optimizer:

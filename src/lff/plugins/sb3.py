@@ -5,14 +5,16 @@ In short::
     from stable_baselines3 import SAC
     from lff.plugins.sb3 import LFFSACPolicy
 
-    fourier = dict(fourier_dim=256, sigma=0.01)
-    model = SAC(LFFSACPolicy, "Pendulum-v1", policy_kwargs=dict(fourier=fourier))
+    model = SAC(LFFSACPolicy, "Pendulum-v1")  # policy_kwargs=dict(fourier=dict(sigma=...))
 
 A features extractor alone is not the paper here: SB3's critic appends the raw action behind it.
 These policies let SB3 build its networks and put the front before the first Linear of each, so
 that every q(s, a) embeds (s, a) together by a separate B, before any optimizer exists.  PPO's
 orthogonal initialisation draws every Linear and Conv2d anew and cannot touch B, which is neither.
 The policies of TD3 serve DDPG, too, those of PPO serve A2C.
+
+Dictionary observations, HerReplayBuffer's among them, need nothing more: SB3 concatenates their
+features, and the front stands before all of them and the action.
 """
 
 import copy
@@ -21,22 +23,27 @@ from dataclasses import asdict
 from typing import Any, ClassVar, get_args
 
 import torch
+from gymnasium import spaces
 from torch import Tensor, nn
 
-from lff.auditing import Parts, insert_front, reads_action
+from lff.auditing import Parts, insert_front, layer_inputs, reads_action
 from lff.core.checks import check_choice
 from lff.core.errors import BadInputError
 from lff.nn.fourier import Fourier, Fourier2d
-from lff.nn.net import evaluating
-from lff.plugins import Networks, fourier_config, missing_host
+from lff.plugins import Networks, buffered, check_algorithm, fourier_config, missing_host
 
 try:
     from stable_baselines3.common.base_class import BaseAlgorithm
 except ModuleNotFoundError as error:
     raise missing_host("sb3", "stable_baselines3") from error
 from stable_baselines3.common.policies import ActorCriticPolicy, ContinuousCritic
-from stable_baselines3.common.preprocessing import get_action_dim
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, NatureCNN
+from stable_baselines3.common.preprocessing import get_action_dim, is_image_space
+from stable_baselines3.common.torch_layers import (
+    BaseFeaturesExtractor,
+    CombinedExtractor,
+    NatureCNN,
+)
+from stable_baselines3.common.utils import obs_as_tensor
 from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 from stable_baselines3.sac.policies import SACPolicy
 from stable_baselines3.td3.policies import TD3Policy
@@ -48,12 +55,24 @@ class _Policy(nn.Module):
     separate: ClassVar[bool] = False
     """Whether the critics must have a separate encoder."""
 
-    def __init__(self, *spaces: Any, **host: Any) -> None:
+    def __init__(self, observation_space: Any, *rest: Any, **host: Any) -> None:
+        check_algorithm(self, POLICIES)
         shared = host.get("share_features_extractor")
         if self.separate and shared:
             remedy = "SB3 trains a shared one by the actor's loss alone"
             raise BadInputError("share_features_extractor", shared, "False", remedy)
-        super().__init__(*spaces, **host)
+        extractor = host.get("features_extractor_class")
+        scaled = not host.get("normalize_images", True)
+        image = is_image_space(observation_space, normalized_image=scaled)
+        if image and extractor is None:
+            remedy = "use the policy with Cnn in its name, whose front is per pixel"
+            raise BadInputError("the observation", "an image", "a vector or a dict", remedy)
+        if not image and extractor is FourierNatureCNN:
+            remedy = "use the policy without Cnn in its name"
+            raise BadInputError("the observation", observation_space, "an image", remedy)
+        if isinstance(observation_space, spaces.Dict):
+            host.setdefault("features_extractor_class", CombinedExtractor)
+        super().__init__(observation_space, *rest, **host)
 
 
 class _WithFront(_Policy):
@@ -221,12 +240,21 @@ class LFFDQNCnnPolicy(_OnPixels, DQNPolicy):
     """DQN from images; ``fourier`` as for :class:`LFFSACCnnPolicy`."""
 
 
+POLICIES = (
+    *(LFFSACPolicy, LFFTD3Policy, LFFPPOPolicy, LFFDQNPolicy),
+    *(LFFSACCnnPolicy, LFFTD3CnnPolicy, LFFPPOCnnPolicy, LFFDQNCnnPolicy),
+)
+
+
 def unpack_host(value: Any) -> Parts | None:
     """Return the parts of a model or of an off-policy policy, for the audit."""
     if isinstance(value, BaseAlgorithm) and isinstance(value.policy, nn.Module):
         optimizer = getattr(value, "ent_coef_optimizer", None)
         optimizers = {} if optimizer is None else {"ent_coef_optimizer": optimizer}
-        return Parts(modules={"policy": value.policy}, optimizers=optimizers)
+        parts = Parts(modules={"policy": value.policy}, optimizers=optimizers)
+        inputs = _inputs(value.policy, buffered(value))
+        parts.inputs = {f"policy.{name}": x for name, x in inputs.items()}
+        return parts
     critic = getattr(value, "critic", None)
     if not (isinstance(value, nn.Module) and isinstance(critic, ContinuousCritic)):
         return None
@@ -235,8 +263,25 @@ def unpack_host(value: Any) -> Parts | None:
     return Parts(modules=modules, critics={"critic": _reads(value)})
 
 
+def _inputs(policy: Any, batch: tuple[Any, Any] | None) -> dict[str, Tensor]:
+    """Return the inputs of all Fourier layers of a policy on a batch of its buffer."""
+    if batch is None:
+        return {}
+    obs, action = obs_as_tensor(batch[0], policy.device), torch.as_tensor(batch[1])
+
+    def run() -> None:
+        for name, network in policy.named_children():
+            if name in ("actor", "actor_target", "q_net", "q_net_target"):
+                network(obs)
+            elif isinstance(network, ContinuousCritic):
+                network(obs, action.to(policy.device))
+        if isinstance(policy, ActorCriticPolicy):
+            policy(obs)
+
+    return layer_inputs(policy, run)
+
+
 def _reads(policy: Any) -> dict[str, bool]:
     obs, _ = policy.obs_to_tensor(copy.deepcopy(policy.observation_space).sample())
     action: Tensor = torch.zeros(1, get_action_dim(policy.action_space), device=policy.device)
-    with evaluating(policy.critic):  # this pass must not change batch statistics
-        return reads_action(policy.critic, action, lambda action: policy.critic(obs, action))
+    return reads_action(policy.critic, action, lambda action: policy.critic(obs, action))

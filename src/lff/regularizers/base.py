@@ -46,7 +46,7 @@ Kind = Literal["weight", "basis", "other"]
 
 @dataclass(frozen=True, kw_only=True)
 class Regularizer(Config):
-    """Hooks, none of which does anything here."""
+    """Base class of regularizers: hooks that do nothing by default."""
 
     turn: ClassVar[int] = 0
     """When it wraps a network, lowest first, so that the order in a config does not matter."""
@@ -73,11 +73,11 @@ class Regularizer(Config):
         q: Float[Tensor, "critic batch"],
         lagged_q: Float[Tensor, "critic batch"],  # noqa: ARG002
     ) -> Float[Tensor, ""]:
-        """Return what is added to the critic loss."""
+        """Return the term in the critic loss."""
         return q.new_zeros(())
 
     def feature_penalty(self, features: Float[Tensor, "critic batch width"]) -> Float[Tensor, ""]:
-        """Return what is added to the loss for the input of the last layer."""
+        """Return the term in the loss for the input of the last layer."""
         return features.new_zeros(())
 
 
@@ -201,7 +201,7 @@ def penalty(
     q: Float[Tensor, "critic batch"],
     lagged_q: Float[Tensor, "critic batch"],
 ) -> Float[Tensor, ""]:
-    """Return the sum of what regularizers add to the critic loss."""
+    """Return the sum of the regularizers' terms in the critic loss."""
     penalties = (one.penalty(q, lagged_q) for one in regularizers if one.penalizes)
     return sum(penalties, start=q.new_zeros(()))
 
@@ -209,6 +209,6 @@ def penalty(
 def feature_penalty(
     regularizers: Sequence[Regularizer], features: Float[Tensor, "critic batch width"]
 ) -> Float[Tensor, ""]:
-    """Return the sum of what regularizers add for the features."""
+    """Return the sum of the regularizers' terms on the features."""
     penalties = (one.feature_penalty(features) for one in regularizers if one.penalizes_features)
     return sum(penalties, start=features.new_zeros(()))

@@ -48,7 +48,7 @@ DecayKind = Literal["l2", "decoupled", "l1"]
 
 @dataclass(frozen=True, kw_only=True)
 class WeightDecay(Regularizer):
-    """Decay of weights and biases; B is left alone (:class:`BasisRule`)."""
+    """Decay of weights and biases; B is not decayed (:class:`BasisRule`)."""
 
     coefficient: Annotated[float, NonNegative("use 1e-4")] = 1e-4
     """λ (the paper searches 1e-3, 3e-4, 1e-4, 1e-5)."""

@@ -71,7 +71,8 @@ def draw_curves(
             axis.plot([*sorted(lost)], [0.985] * len(lost), "x", color=color, markersize=5, **edge)
     axis.set_ylabel(metric)
     if legend:
-        title = "mean, 95 % interval" if banded and not as_paper else None
+        seeds = len({(row.task, row.seed) for row in rows})
+        title = f"mean of {seeds} runs, 95 % interval" if banded and not as_paper else None
         axis.legend(frameon=False, fontsize=8, title=title, title_fontsize=8, alignment="left")
 
 
@@ -141,6 +142,33 @@ def draw_bars(
             axis.plot([place], [center], "s", color=color, markersize=6)
     axis.set_xticks(range(len(values)), [""] * len(values))
     axis.set_xlim(-0.6, len(values) - 0.4)
+
+
+def draw_ends(
+    axis: Any,
+    values: Mapping[str, Sequence[Sequence[float]]],
+    *,
+    colors: Mapping[str, str],
+    as_paper: bool = False,
+    log: bool = False,
+) -> None:
+    """Draw each variant's mean over seeds at each place of the x-axis, with its band.
+
+    ``values``: by variant, the seeds' values at each place.  Points stand side by side.
+    """
+    if log:
+        axis.set_yscale("log")
+    for i, (name, places) in enumerate(values.items()):
+        shift = 0.5 * ((i + 0.5) / len(values) - 0.5)
+        points = []
+        for place, found in enumerate(places):
+            kept = np.array([v for v in found if math.isfinite(v) and (v > 0 or not log)])
+            if kept.size:
+                center, *ends = center_and_band(kept[:, None], as_paper=as_paper, log=log)
+                points.append((place + shift, center))
+                axis.plot([place + shift] * 2, ends, color=colors[name], linewidth=1.6, alpha=0.6)
+        line = {"color": colors[name], "linewidth": 0.8, "marker": "o", "markersize": 3.5}
+        axis.plot(*zip(*points, strict=True), label=name, **line)
 
 
 def draw_profile(

@@ -1,8 +1,7 @@
-"""Figures of an experiment, from its table alone: a row for a panel, a column for a task."""
+"""Figures of an experiment, from its table alone, two panels wide."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product, zip_longest
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
@@ -17,6 +16,7 @@ from lff.report import style
 from lff.report.drawing import (
     draw_bars,
     draw_curves,
+    draw_ends,
     draw_floor,
     draw_histograms,
     draw_middle,
@@ -31,14 +31,14 @@ from lff.stats.metrics import span_of
 
 POLICIES = (RANDOM, ZERO)
 """Variants of a table that learn nothing: floors to compare with."""
-NARROWEST = 5.5
-"""Inches of a figure: its legend must fit."""
-ACROSS = 4
-"""Tasks side by side; further ones are a block of rows below."""
+ACROSS = 2
+"""Panels side by side: more could not be read on a phone or in a column of a paper."""
+PANEL = (2.9, 2.05)
+"""Inches of one panel of a figure."""
 OVER_TASKS = {"profile": "performance profile", "middle": "interquartile mean"}
 """Kinds of panels that are drawn once, over all tasks, and their titles."""
 TILE = 1.1
-"""Inches that a row of four surfaces is high."""
+"""Inches that a row of four surfaces is high, in a panel of a page."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,13 @@ class TaskPanel:
     published: Sequence[Published] = ()
     fields: Sequence[Field] = ()
     """The surfaces of this task."""
+
+    @property
+    def title(self) -> str:
+        """The task, or what is drawn over several."""
+        if self.panel.kind != "ends":
+            return OVER_TASKS.get(self.panel.kind, self.task)
+        return ", ".join(("at the end", *_pieces(self.panel.tasks)[0]))
 
     @property
     def label(self) -> str:
@@ -97,6 +104,8 @@ class TaskPanel:
                 curves = Curves(rows, metric=panel.metric)
                 ends = {n: curves.values(n, self.task, "last") for n in self.variants}
                 draw_bars(axis, ends, **drawn)
+            case "ends":
+                self._draw_ends(axis, Curves(rows, metric=panel.metric), **drawn)
             case "histogram":
                 steps = sorted({row.step for row in rows})
                 for step in dict.fromkeys((steps[0], steps[-1])):
@@ -118,11 +127,21 @@ class TaskPanel:
             draw_published(axis, self.published, task=self.task, until=last)
         style.dress(axis, log=panel.log)
 
+    def _draw_ends(self, axis: Any, curves: Curves, **drawn: Any) -> None:
+        names = [task for task in self.panel.tasks or curves.tasks if task in curves.tasks]
+        points = {n: [curves.values(n, t, "last") for t in names] for n in self.variants}
+        draw_ends(axis, points, **drawn)
+        axis.set_xticks(range(len(names)), _pieces(names)[1])
+        axis.set_xlabel(self.panel.x or "task")
+
     def _draw_scores(self, axis: Any) -> None:
-        measured = f"mean {self.panel.metric.title} over the curve, share of the task's span"
-        draw = draw_profile if self.panel.kind == "profile" else draw_middle
-        draw(axis, self._scores(), colors=self.colors)
-        axis.set_xlabel(measured)
+        score = f"mean {self.panel.metric.title} / task's span"
+        if self.panel.kind == "profile":
+            draw_profile(axis, self._scores(), colors=self.colors)
+            axis.set_xlabel(score)
+        else:
+            draw_middle(axis, self._scores(), colors=self.colors)
+            axis.set_ylabel(score)
         axis.set_ylim(bottom=0)
         style.dress(axis)
 
@@ -147,9 +166,11 @@ class TaskPanel:
             draw_floor(axis, float(np.mean(finite)))
         if self.panel.line is not None:
             axis.axhline(self.panel.line, color="black", linewidth=0.8, linestyle=(0, (4, 3)))
-            place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "xytext": (-2, 3)}
-            place |= {"textcoords": "offset points", "ha": "right", "va": "bottom"}
-            axis.annotate(self.panel.line_label, (1, self.panel.line), fontsize=8, **place)
+            left = self.panel.kind == "ends"  # where curves have not risen yet
+            place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "xytext": (0, 3)}
+            place |= {"textcoords": "offset points", "ha": "left" if left else "right"}
+            at = (0.02 if left else 0.98, self.panel.line)
+            axis.annotate(self.panel.line_label, at, fontsize=8, va="bottom", **place)
 
 
 def task_panels(
@@ -168,10 +189,13 @@ def task_panels(
             shown = [one for one in surfaces if one.name or one.variant in drawn]
             titles = [one.title for one in shown]
             found.append(TaskPanel(panel, task, (), titles, colors, fields=shown))
-    elif panel.kind in OVER_TASKS:
+    elif panel.kind in (*OVER_TASKS, "ends"):
         own = [row for row in rows if row.metric == panel.metric.title]
+        if panel.tasks:
+            own = [row for row in own if row.task in panel.tasks]
         shared = [v for v in variants_of(own) if len({r.task for r in own if r.variant == v}) > 1]
-        found.append(TaskPanel(panel, OVER_TASKS[panel.kind], own, shared, colors))
+        tasks = dict.fromkeys(row.task for row in own)
+        found.append(TaskPanel(panel, ", ".join(tasks), own, shared, colors))
     else:
         scores = published if panel.metric.policies and panel.kind == "curves" else ()
         own = [row for row in rows if row.metric.partition("[")[0] == panel.metric.title]
@@ -180,7 +204,7 @@ def task_panels(
             names = {row.variant for row in there}
             drawn = [name for name in panel.variants or variants_of(rows) if name in names]
             found.append(TaskPanel(panel, task, there, drawn, colors, scores))
-    return [one for one in found if one.variants]
+    return [one for one in found if one.variants and _is_drawn(panel, one.task)]
 
 
 def draw_experiment(
@@ -191,51 +215,79 @@ def draw_experiment(
     published: Sequence[Published] = (),
     fields: Sequence[Field] = (),
 ) -> Figure:
-    """Draw an experiment's panels: a column for each task, a row for each panel, one legend.
-
-    More than four tasks are folded into blocks of rows.
+    """Draw an experiment's panels, two in a row, with one legend.
 
     Bands are 95 % t-intervals over seeds; ``as_paper`` draws one standard error instead.
     ``published``: scores of others to draw beside the returns; ``fields``: surfaces.
     """
     colors = style.variant_colors(variants_of(rows), experiment.roles)
-    found = {
-        panel: task_panels(panel, rows, colors, published, fields) for panel in experiment.panels
-    }
-    found = {panel: drawn for panel, drawn in found.items() if drawn}
-    if found:  # what is over all tasks stands behind the tasks of the first panel
-        first = next(iter(found))
-        for panel in [one for one in found if one.kind in OVER_TASKS and one is not first]:
-            found[first] = [*found[first], *found.pop(panel)]
-    if not found:
+    found = [task_panels(panel, rows, colors, published, fields) for panel in experiment.panels]
+    lines = _lines([drawn for drawn in found if drawn])
+    if not lines:
         remedy = f"make its table: lff experiment run {experiment.name}"
         raise BadInputError("panels", experiment.name, "drawn from a table", remedy)
-    tasks = [row.task for row in rows] + [one.task for drawn in found.values() for one in drawn]
-    tasks = list(dict.fromkeys(tasks))
-    blocks = [tasks[i : i + ACROSS] for i in range(0, len(tasks), ACROSS)]
-    columns = len(blocks[0])
-    width = max(style.WIDTH * columns, NARROWEST)
+    width, height = PANEL[0] * ACROSS, PANEL[1]
     heights = [
-        max(one.height for one in drawn)
-        * (width / columns / style.WIDTH if panel.kind == "grid" else 1)  # tiles stay square
-        for panel, drawn in found.items()
-    ] * len(blocks)
+        line[0].height * width / len(line) / style.WIDTH if line[0].panel.kind == "grid" else height
+        for line in lines
+    ]
     with mpl.rc_context(style.SETTINGS):
         figure = style.blank_figure(width, sum(heights) + 0.9)
-        lines = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights)
-        for line, (block, panel) in zip(lines, product(blocks, found), strict=True):
-            by_task = {one.task: one for one in found[panel]}
-            for axis, task in zip_longest(line, block):
-                if task in by_task:
-                    by_task[task].draw(axis, as_paper=as_paper)
-                else:
-                    axis.set_axis_off()
-                if panel is next(iter(found)):
-                    axis.set_title(task or "", fontsize=10)
-            for axis in line[1:]:
-                axis.set_ylabel("")
-        _legend(figure, legend_entries(rows, colors))
+        places = figure.add_gridspec(len(lines), ACROSS, height_ratios=heights)
+        titles: set[str] = set()
+        for i, line in enumerate(lines):
+            whole = len(line) == 1 and (line[0].panel.kind == "grid" or len(lines) == 1)
+            for j, one in enumerate(line):
+                axis = figure.add_subplot(places[i, :] if whole else places[i, j])
+                one.draw(axis, as_paper=as_paper)
+                if len({one.task for line in lines for one in line}) > 1 or not titles:
+                    axis.set_title(one.title, fontsize=9)
+                titles.add(one.title)
+                if j and line[0].panel is one.panel:
+                    axis.set_ylabel("")
+        holes = len(lines) > 1 and len(lines[-1]) < ACROSS and not whole
+        _legend(
+            figure,
+            legend_entries(rows, colors),
+            title=caption(rows, as_paper=as_paper),
+            beside=figure.add_subplot(places[-1, -1]) if holes else None,
+        )
     return figure
+
+
+def _lines(found: Sequence[Sequence[TaskPanel]]) -> list[list[TaskPanel]]:
+    """Return panels in lines of a figure, surfaces before the others.
+
+    Several panels of the same tasks stand below one another, block by block; all else one after
+    the other.
+    """
+    many = [[*drawn] for drawn in found if len(drawn) > 1]
+    lines = []
+    if len(many) > 1:
+        starts = range(0, max(map(len, many)), ACROSS)
+        lines = [drawn[i : i + ACROSS] for i in starts for drawn in many if drawn[i : i + ACROSS]]
+    rest = [one for drawn in found if len(drawn) == 1 or len(many) < 2 for one in drawn]
+    tiles = [[one] for one in rest if one.panel.kind == "grid"]
+    others = [one for one in rest if one.panel.kind != "grid"]
+    return [*tiles, *lines, *(others[i : i + ACROSS] for i in range(0, len(others), ACROSS))]
+
+
+def caption(rows: Sequence[Row], *, as_paper: bool = False) -> str:
+    """Return what lines and bands of a table's figures are.
+
+    >>> caption([Row("x", "LFF", "t", seed, 0, "return", 1.0) for seed in range(5)])
+    'mean of 5 seeds, band: 95 % interval'
+    """
+    seeds: dict[tuple[str, str], set[int]] = {}
+    for row in rows:
+        if row.variant not in POLICIES:
+            seeds.setdefault((row.variant, row.task), set()).add(row.seed)
+    counts = sorted({len(found) for found in seeds.values()}) or [0]
+    if counts[-1] == 1:
+        return "one seed"
+    ends = "" if counts[0] == counts[-1] else f"{counts[0]} to "
+    band = "one standard error" if as_paper else "95 % interval"
+    return f"mean of {ends}{counts[-1]} seeds, band: {band}"
 
 
 def draw_panel(panel: TaskPanel) -> Figure:
@@ -267,13 +319,35 @@ def variants_of(rows: Sequence[Row]) -> list[str]:
     return [name for name in dict.fromkeys(row.variant for row in rows) if name not in POLICIES]
 
 
-def _legend(figure: Figure, entries: Sequence[LegendEntry]) -> None:
+def _legend(figure: Figure, entries: Sequence[LegendEntry], *, title: str, beside: Any) -> None:
+    """Write the legend and what bands are into an empty place of the figure, or below it."""
     handles = [
         Line2D([], [], color=e.color, label=e.name, linestyle=(0, e.dash) if e.dash else "-")
         for e in entries
     ]
-    columns = max(1, min(len(handles), int(figure.get_figwidth() // 2.4)))
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
+    style_: dict[str, Any] = {"frameon": False, "fontsize": 8, "title": title, "title_fontsize": 8}
+    if beside is not None:
+        beside.set_axis_off()
+        beside.legend(handles=handles, loc="center", alignment="left", **style_)
+        return
+    columns = max(1, min(len(handles), int(figure.get_figwidth() // 1.8)))
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, **style_)
+
+
+def _pieces(tasks: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return what the names of tasks share, and what is left of each.
+
+    >>> _pieces(["ridge, white", "ridge, 2 cells"])
+    (['ridge'], ['white', '2 cells'])
+    """
+    parts = [task.split(", ") for task in tasks]
+    shared = [piece for piece in parts[0] if all(piece in other for other in parts)]
+    left = [", ".join(piece for piece in part if piece not in shared) for part in parts]
+    return (shared, left) if len(tasks) > 1 else ([], [*tasks])
+
+
+def _is_drawn(panel: Panel, task: str) -> bool:
+    return not panel.tasks or task in panel.tasks or panel.kind in (*OVER_TASKS, "ends")
 
 
 def _bins(

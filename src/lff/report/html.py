@@ -19,6 +19,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from lff.core.errors import BadInputError
+from lff.report.forest import bars_of
 from lff.report.style import GREY, PALETTE, SETTINGS, dark_of
 from lff.store.atomic import read_bytes, reported, write_bytes
 
@@ -46,7 +47,7 @@ TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-TEMPLATES.globals.update(generator=GENERATOR, symbols=SYMBOLS, kinds=KINDS)
+TEMPLATES.globals.update(generator=GENERATOR, symbols=SYMBOLS, kinds=KINDS, bars_of=bars_of)
 
 
 class Drawn(NamedTuple):
@@ -65,7 +66,7 @@ def render(
 
     ``colors`` become the classes s0, s1, ... of lines and follow the light or dark theme.
 
-    >>> "&lt;b&gt;" in render("index.html", run=[], waiting=[], outcomes={}, small="<b>", title="")
+    >>> "&lt;b&gt;" in render("index.html", run=[], waiting=[], groups={}, small="<b>", title="")
     True
     """
     shades = [(color, dark_of(color)) for color in colors]

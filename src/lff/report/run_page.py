@@ -62,7 +62,7 @@ def run_page(runs: Sequence[Run]) -> str:
     names = [run.name for run in runs]
     fields = list(dict.fromkeys(name for run in runs for name in run.config))
     values = {name: [name, *(show(run.config.get(name)) for run in runs)] for name in fields}
-    differ = differences(runs)
+    differ, colors = differences(runs), style.run_colors(runs)
     return render(
         "runs.html",
         title=names[0] if len(runs) == 1 else f"{len(runs)} runs: {', '.join(names)}",
@@ -72,8 +72,8 @@ def run_page(runs: Sequence[Run]) -> str:
         warnings=_warnings(runs),
         results=_results(runs),
         groups=_groups(runs),
-        colors=style.PALETTE,
-        legend=[LegendEntry(name, color) for name, color in style.run_colors(names).items()],
+        colors=[*dict.fromkeys(colors.values())],
+        legend=[LegendEntry(name, color) for name, color in colors.items()],
         sheets={r.name: source for r in runs if r.sheet and (source := png(r.sheet))},
         evaluations=_evaluations(runs),
         differ=[values[name] for name in differ],
@@ -162,7 +162,7 @@ def _origin(run: Run) -> dict[str, str]:
 
 def draw_chart(metric: str, runs: Sequence[Run]) -> Figure:
     """Draw a metric with a line for each run."""
-    colors = style.run_colors([run.name for run in runs])
+    colors = style.run_colors(runs)
     kind = metric.rpartition("_")[2]
     with mpl.rc_context(style.SETTINGS):
         figure = style.blank_figure(style.WIDTH, style.HEIGHT)

@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,21 +16,28 @@ from lff.experiments.spec import SCALES, Experiment, Panel, ScaleName
 from lff.report.drawing import LOGARITHMIC
 from lff.report.experiment_figure import (
     POLICIES,
+    caption,
     draw_panel,
     legend_entries,
     task_panels,
     variants_of,
 )
-from lff.report.html import check_replaceable, draw, number, render, show, write_page
+from lff.report.html import Drawn, check_replaceable, draw, number, render, show, write_page
 from lff.report.style import GREY, variant_colors
 from lff.stats import RETURN, Curves, Field, Metric, Published, Row, Statistic, t_interval
 from lff.stats.claim import Kind, Whose
-from lff.stats.verdicts import TESTED, Verdict, benjamini_hochberg
+from lff.stats.verdicts import TESTED, Outcome, Verdict, benjamini_hochberg
 from lff.store import flat
 
 DIAGNOSTICS = ("lff/", "net/", "train/q_", "eval/q_", "train/target_q")
 """Metrics of jobs that are drawn though no panel asks for them."""
 INDEX = "index.html"
+GROUPS: dict[Whose, str] = {
+    "paper, empirical": "The paper's experiments",
+    "paper, mathematical": "The paper's mathematics",
+    "ours": "Ours",
+}
+"""Headings of the index, by whose claims they are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,10 +79,6 @@ class Entry:
         end = max((row.step for row in rows), default=0)
         reached = [score for score in self.published if score.env_steps <= end]  # later: a table
         colors = variant_colors(variants_of(rows), experiment.roles)
-        groups = [
-            _group("Curves", experiment.panels, rows, colors, reached, self.fields),
-            _group("Diagnostics", diagnostics(experiment, rows), rows, colors),
-        ]
         return render(
             "experiment.html",
             colors=[*dict.fromkeys((*colors.values(), GREY))],
@@ -87,11 +90,25 @@ class Entry:
             size=_size(rows),
             small=SCALES[self.scale] if experiment.is_small(self.scale) else "",
             judged=self.judged,
-            groups=[group for group in groups if group["panels"]],
+            caption=caption(rows),
+            front=_group(experiment.panels, rows, colors, reached, self.fields),
+            behind=_group(panels_behind(experiment, rows), rows, colors, reached, self.fields),
             numbers=_numbers(experiment, rows),
             published=_published(rows, self.published),
             origin=_origin(experiment, rows, self.scale, self.provenance),
         )
+
+
+def panels_behind(experiment: Experiment, rows: Sequence[Row]) -> list[Panel]:
+    """Return panels to unfold: tasks that the figure leaves out, then diagnostics."""
+    found: dict[tuple[str, str], Panel] = {}
+    for panel in experiment.panels:
+        if panel.tasks:
+            whole = replace(panel, tasks=())
+            if panel.kind == "ends":
+                whole = replace(whole, kind="curves", x="")
+            found.setdefault((panel.metric.title, whole.kind), whole)
+    return [*found.values(), *diagnostics(experiment, rows)]
 
 
 def diagnostics(experiment: Experiment, rows: Sequence[Row]) -> list[Panel]:
@@ -119,25 +136,22 @@ def _size(rows: Sequence[Row]) -> str:
 
 
 def _group(
-    title: str,
     panels: Sequence[Panel],
     rows: Sequence[Row],
     colors: Mapping[str, str],
     published: Sequence[Published] = (),
     fields: Sequence[Field] = (),
 ) -> dict[str, Any]:
-    drawn = {
-        panel.metric.title: [
-            draw(draw_panel(one), title=one.task, label=one.label)
+    drawn: dict[str, list[Drawn]] = {}
+    for panel in panels:
+        drawn.setdefault(panel.metric.title, []).extend(
+            draw(draw_panel(one), title=f"{panel.metric.title}: {one.title}", label=one.label)
             for one in task_panels(panel, rows, colors, published, fields)
-        ]
-        for panel in panels
-    }
+        )
     entries = legend_entries(rows, colors)
     if not any(panel.metric.policies for panel in panels):
         entries = [entry for entry in entries if not entry.dash]
     return {
-        "title": title,
         "panels": {metric: figures for metric, figures in drawn.items() if figures},
         "legend": entries,
     }
@@ -231,15 +245,26 @@ def write_site(folder: Path, entries: Iterable[Entry], *, force: bool = False) -
 
 
 def index_page(entries: Sequence[Entry]) -> str:
-    """Return the index: every experiment, its scale, its verdicts, or the command that runs it."""
+    """Return the index: a forest plot of all claims in three groups, and what was not run."""
     run = [entry for entry in entries if entry.scale]
+    waiting = [entry for entry in entries if not entry.scale]
     small = [e for e in run if e.scale is not None and e.experiment.is_small(e.scale)]
+    groups = {}
+    for whose, title in GROUPS.items():
+        own = [(e, [(c, v) for c, v in e.judged if (c.whose or "ours") == whose]) for e in run]
+        outcomes = Counter(v.outcome for _, judged in own for _, v in judged)
+        outcomes["not run"] += sum(
+            c.whose == whose for entry in waiting for c in entry.experiment.claims
+        )
+        found = [(entry, judged) for entry, judged in own if judged]
+        ordered = {one: outcomes[one] for one in get_args(Outcome) if outcomes[one]}
+        groups[title] = {"entries": found, "outcomes": ordered}
     return render(
         INDEX,
         title="lff: experiments and verdicts",
         run=run,
-        waiting=[entry for entry in entries if not entry.scale],
-        outcomes=Counter(v.outcome for entry in run for v in entry.verdicts.values()),
+        waiting=waiting,
+        groups=groups,
         small=", ".join(f"{entry.experiment.name} ({entry.scale})" for entry in small),
     )
 

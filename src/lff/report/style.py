@@ -10,11 +10,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, NullFormatter
 
+from lff.runs.read import Run
 from lff.stats.metrics import Role, colors_of, role_of
 
 # Okabe and Ito's palette, which colour-blind readers can distinguish too
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Colours of runs and of parts of a figure; variants have those of ``lff.stats.metrics``."""
+"""Colours of parts of a figure; variants and runs have those of ``lff.stats.metrics``."""
 GREY = "#6b7280"
 """Grids and references."""
 PUBLISHED = "#444444"
@@ -36,9 +37,9 @@ def variant_colors(names: Iterable[str], roles: Mapping[str, Role] | None = None
     return colors_of({**(roles or {}), **{name: role_of(name, roles) for name in names}})
 
 
-def run_colors(names: Sequence[str]) -> dict[str, str]:
-    """Return the colour of every run, by position."""
-    return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(names)}
+def run_colors(runs: Sequence[Run]) -> dict[str, str]:
+    """Return the colour of every run, by the role of its network."""
+    return colors_of({run.name: run.role for run in runs})
 
 
 def dark_of(color: str) -> str:
@@ -55,7 +56,7 @@ def dark_of(color: str) -> str:
 
 def blank_figure(width: float, height: float) -> Figure:
     """Return a figure without axes; no window, no global state."""
-    figure = Figure(figsize=(width, height), layout="constrained", dpi=150)
+    figure = Figure(figsize=(width, height), layout="constrained", dpi=200)
     FigureCanvasAgg(figure)
     return figure
 

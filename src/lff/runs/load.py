@@ -9,7 +9,7 @@ import functools
 from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -29,6 +29,9 @@ from lff.store.atomic import understood
 from lff.training import RunConfig
 from lff.training.loop import to_tensors
 
+if TYPE_CHECKING:
+    from lff.runs.play import Played
+
 AGENT = "agent/"
 """How the names of the agent's tensors begin in a checkpoint."""
 IMAGE_AXES = 3
@@ -36,7 +39,7 @@ Array = NDArray[np.float32]
 
 
 class Policy:
-    """What a run has learned.  Actions are in [-1, 1], as the environments of ``lff.envs`` take."""
+    """The trained policy of a run; actions are in [-1, 1], as ``lff.envs`` takes them."""
 
     def __init__(
         self, run: RunDir, config: RunConfig, checkpoint: Checkpoint, trust: Collection[str] = ()
@@ -122,6 +125,18 @@ class Policy:
         values: Array = self.agent.value(x, self.agent.act(x)).numpy().copy()
         return values
 
+    def evaluate(self, *, episodes: int = 10, seed: int = 0, sample: bool = False) -> "Played":
+        """Play episodes of the run's task, those of ``lff play``, and return their returns.
+
+        Args:
+            episodes: how many.
+            seed: of the episodes' starts (and of the actions with ``sample``).
+            sample: draw the actions from the policy, instead of its mean action.
+        """
+        from lff.runs.play import play
+
+        return play(self, episodes=episodes, seed=seed, sample=sample)
+
     def __repr__(self) -> str:
         return f"Policy({str(self.run.path)!r}, env={self.config.env!r}, step={self.step})"
 
@@ -206,10 +221,18 @@ def replay_sample(policy: Policy, rows: int = 2048) -> tuple[Tensor, Tensor] | N
 
     None if they are gone, or images.  Of on-policy runs, those of the last rollout.
     """
-    agent = policy.agent
     if policy.config.algo.learns_from == "rollout":
         return _last_rollout(policy.checkpoint, rows)
-    if len(agent.spaces.obs) == IMAGE_AXES:
+    batch = last_transitions(policy, rows)
+    if batch is None:
+        return None
+    inputs = policy.agent.inputs(batch)
+    return next(probe.inputs[0] for probe in inputs if probe.role == "actor"), batch.action
+
+
+def last_transitions(policy: Policy, rows: int) -> Batch | None:
+    """Return the last stored transitions of a run with a replay; None if gone, or of images."""
+    if len(policy.agent.spaces.obs) == IMAGE_AXES:
         return None
     refs: list[SegmentRef] = []
     for ref in reversed([*find_refs(policy.checkpoint.meta)]):
@@ -223,9 +246,7 @@ def replay_sample(policy: Policy, rows: int = 2048) -> tuple[Tensor, Tensor] | N
             arrays = SegmentStore(policy.run.replay).read(refs)
     except StorageError:
         return None  # copied without its replay, or overtaken by a run that goes on
-    obs, action = (torch.from_numpy(arrays[name][-rows:]) for name in ("obs", "action"))
-    inputs = agent.inputs(Batch(obs, action, *(torch.empty(0),) * 3))
-    return next(probe.inputs[0] for probe in inputs if probe.role == "actor"), action
+    return Batch(*(torch.from_numpy(arrays[name][-rows:]) for name in Batch._fields))
 
 
 def _last_rollout(checkpoint: Checkpoint, rows: int) -> tuple[Tensor, Tensor] | None:

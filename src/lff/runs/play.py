@@ -3,7 +3,9 @@
 import io
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from lff.core.checks import check_size
 from lff.core.errors import BadInputError, require_extra
 from lff.core.seeding import env_seed, stream_seed
 from lff.runs.load import Policy
@@ -62,10 +65,46 @@ class Player:
             raise BadInputError("video", str(self.env), constraint, remedy) from None
 
 
+@dataclass(frozen=True)
+class Played:
+    """Returns and lengths of episodes."""
+
+    returns: tuple[float, ...]
+    lengths: tuple[int, ...]
+
+    @classmethod
+    def of(cls, rewards: Sequence[Sequence[float]]) -> "Played":
+        """Return the sums and numbers of the rewards of each episode."""
+        return cls(tuple(map(sum, rewards)), tuple(map(len, rewards)))
+
+    @property
+    def mean(self) -> float:
+        """Mean return."""
+        return float(np.mean(self.returns))
+
+    @property
+    def std(self) -> float:
+        """Standard deviation of the returns."""
+        return float(np.std(self.returns))
+
+    def __str__(self) -> str:
+        count = len(self.returns)
+        episodes = f"{count} episode{'' if count == 1 else 's'}"
+        return f"mean {self.mean:.1f} ± {self.std:.1f} over {episodes}"
+
+
+def play(policy: Policy, *, episodes: int, seed: int = 0, sample: bool = False) -> Played:
+    """Play episodes, those of ``lff play --episodes --seed``."""
+    check_size("episodes", episodes)
+    with closing(Player(policy, seed=seed, sample=sample)) as player:
+        rewards = [[*player.episode(number)] for number in range(episodes)]
+    return Played.of(rewards)
+
+
 def require_writer(path: Path) -> None:
     """Raise, before anything is played, unless a file of this name can be written."""
     if path.suffix not in (".mp4", ".gif"):
-        raise BadInputError("video", str(path), "a .mp4 or .gif file", "use play.mp4, say")
+        raise BadInputError("video", str(path), "a .mp4 or .gif file", "use for example play.mp4")
     if path.suffix == ".mp4":
         require_extra("video", "av", purpose="an .mp4 video")
 

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 
 from lff.core.errors import printable
+from lff.stats.metrics import Role
 from lff.store import find_run, flat, read_json, read_rows
 from lff.store.atomic import LARGEST, read_bytes, shown
 
 RETURN = "eval/return"
+PLAIN = {"identity", "no-front", "matched-conv1x1"}
+"""Types of fronts that an MLP and a CNN have."""
 Curve = list[tuple[int, float]]
 
 
@@ -48,6 +51,18 @@ class Run:
         """The seed."""
         value = self.config.get("seed", 0)
         return value if isinstance(value, int) else 0
+
+    @property
+    def role(self) -> Role:
+        """The role of its network in a comparison, by its fronts but the actor's."""
+        names = [name for name in self.config if name.endswith("front.type")]
+        fronts = {str(self.config[name]) for name in names if ".actor." not in name}
+        if any("control" in front or front == "tanh" for front in fronts):
+            return "control"
+        if any("fourier" in front for front in fronts):
+            return "ours"
+        plain = fronts <= PLAIN and not self.config.get("algo.regularizers")
+        return "baseline" if plain else "rival"
 
     @property
     def steps(self) -> int:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -94,8 +94,8 @@ class Kind:
             "; ".join((f"{task}: {test.verdict(self.alpha)}", *test.notes))
             for task, test in tests.items()
         )
-        verdict = whole.verdict(self.alpha)
-        return Verdict(verdict.outcome, verdict.because, lines, whole.interval, whole.p)
+        alone = tuple((task, test.verdict(self.alpha)) for task, test in tests.items())
+        return replace(whole.verdict(self.alpha), details=lines, tasks=alone)
 
     def _guarded(self, curves: Curves, tasks: Tasks) -> Test:
         """Return the test, or one that decides nothing where numbers are too few or infinite."""
@@ -105,7 +105,7 @@ class Kind:
             test = Test(1.0, 1.0, f"{self._of(tasks)}: {error}")
         notes = test.notes + (self._beside(curves, tasks[0]) if len(tasks) == 1 else ())
         silent = bool(self.metric.policies) and all(self._silent(curves, t) for t in tasks)
-        return Test(test.supports, test.contradicts, test.because, test.interval, notes, silent)
+        return replace(test, notes=notes, silent=silent)
 
     def _test(self, curves: Curves, tasks: Tasks) -> Test:
         raise NotImplementedError

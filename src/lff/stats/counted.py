@@ -1,4 +1,4 @@
-"""Claims about what is true of single runs: in all of them, in most, or in more than elsewhere."""
+"""Claims about single runs: true in all of them, in most, or in more than of another arm."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from lff.stats.claim import Kind, Tasks
 from lff.stats.curves import Curves, Statistic
 from lff.stats.intervals import Count, Interval, fisher
 from lff.stats.metrics import RANDOM, ZERO
-from lff.stats.verdicts import Test, Verdict
+from lff.stats.verdicts import Bounds, Test, Verdict
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class MoreOften(Counted):
             because += (
                 f": {shown.estimate:.0%} [{shown.low:.0%}, {shown.high:.0%}], asked for > 50%"
             )
-            return Test(count.above(0.5), count.below(0.5), because, shown)
+            return Test(count.above(0.5), count.below(0.5), because, shown, bounds=Bounds(low=0.5))
         other = [self._hits(curves, task, self.than) for task in tasks]
         strata = [
             (sum(a.values()), len(a), sum(b.values()), len(b))

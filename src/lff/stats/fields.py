@@ -42,7 +42,7 @@ class Field:
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """The title above it."""
         return self.name or self.variant
 
 

@@ -15,7 +15,7 @@ there is no signal.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -30,7 +30,7 @@ from lff.stats.curves import Curves, power_of, rank_correlation
 from lff.stats.intervals import Interval, Scale, contrast, paired_t_interval, shift_interval
 from lff.stats.metrics import RANDOM, Metric, span_of
 from lff.stats.tables import Row
-from lff.stats.verdicts import FEWEST_SEEDS, Test, Verdict, conjunction
+from lff.stats.verdicts import FEWEST_SEEDS, Bounds, Test, Verdict, conjunction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,13 +56,15 @@ class Estimated(Kind):
         shown = found.interval()
         asked = [f"> {self._shown(low)}"] * (low > -math.inf and (low, high) != (0.0, math.inf))
         asked += [f"< {self._shown(high)}"] * (high < math.inf)
+        bounds = Bounds(low, high)
         if self.scale != "difference":
             value, least, most = (math.exp(v) for v in (shown.estimate, shown.low, shown.high))
             shown = Interval(value, least, most, shown.n)
+            bounds = Bounds(math.exp(low), math.exp(high), is_ratio=True)
         words = f", asked for {' and '.join(asked)}" if asked else ""
         p = min(1.0, 2 * min(supports, contradicts))
         because = f"{self._of(tasks)}: {shown}{words}, p = {p:.2g}"
-        return Test(supports, contradicts, because, shown)
+        return Test(supports, contradicts, because, shown, bounds=bounds)
 
     def spread(self, rows: Sequence[Row]) -> tuple[float, float, int, int] | None:
         """Return what power follows from; None if the table lacks runs.
@@ -180,10 +182,10 @@ class Better(Estimated):
             [curves.statistic(arm, tasks[0], s, self.statistic) for s in sorted(shared)]
             for arm in self.arms
         ]
-        notes: tuple[str, ...] = ()
-        if len(shared) > 1 and np.isfinite(pairs).all():
-            notes = (f"paired difference {paired_t_interval(*pairs[:: self._sign])}",)
-        return Test(test.supports, test.contradicts, test.because, test.interval, notes)
+        if len(shared) < 2 or not np.isfinite(pairs).all():
+            return test
+        notes = (f"paired difference {paired_t_interval(*pairs[:: self._sign])}",)
+        return replace(test, notes=notes)
 
     def _ranks(self, curves: Curves, tasks: Tasks) -> Test:
         if len(tasks) > 1:
@@ -200,7 +202,7 @@ class Better(Estimated):
 
 @dataclass(frozen=True)
 class Equivalent(Better):
-    """``arm`` is as good as ``than``: they differ by less than a margin that is fixed beforehand.
+    """``arm`` is as good as ``than``: they differ by less than a margin fixed beforehand.
 
     A ratio of means lies between 1/margin and margin.  A difference, for returns that may be
     negative, lies within ± margin as a share of the task's span (of one where it has none).
@@ -357,7 +359,7 @@ class OfOneRun(Estimated):
 
 @dataclass(frozen=True)
 class Exponent(OfOneRun):
-    """Against the steps the metric follows a power whose exponent lies within the bounds.
+    """The metric is a power of the steps whose exponent lies within the bounds.
 
     One least-squares slope of log value on log step per run.  Steps below ``first`` and above
     ``last`` are left out of the fit.
@@ -370,7 +372,7 @@ class Exponent(OfOneRun):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.first < 1:
-            raise BadInputError("first", self.first, "1 or more", "0 lacks a logarithm")
+            raise BadInputError("first", self.first, "1 or more", "0 has no logarithm")
 
     def _of(self, tasks: Tasks) -> str:
         return f"exponent of {self.metric.title}, {self.arm}"

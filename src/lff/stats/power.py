@@ -1,4 +1,4 @@
-"""How many seeds a claim takes: what n runs of each arm can show, and what they could not.
+"""Statistical power: how many seeds a claim takes, and what n runs of each arm can show.
 
 The question is asked of an effect that is fixed beforehand, not of the one that was seen: power at
 the estimate merely restates its p-value.  The spread is that of a table, of the study itself or of
@@ -24,7 +24,7 @@ MOST = 1_000
 
 @dataclass(frozen=True)
 class Plan:
-    """What a number of seeds can do for a claim."""
+    """The power of a number of seeds for a claim."""
 
     n: int
     """Runs of each arm that were planned or are there."""

@@ -5,9 +5,10 @@ A claim is tested with two one-sided p-values, for it and against it; either mus
 conjunction.  What is deterministic is computed, not tested: it holds or is refuted.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,18 @@ FEWEST_SEEDS = 5
 ALPHA = 0.05
 
 
+class Bounds(NamedTuple):
+    """Where a claim asks its number to lie, in the units of its interval."""
+
+    low: float = 0.0
+    high: float = math.inf
+    is_ratio: bool = False
+    """Whether the number is a ratio, for a logarithmic scale."""
+
+
+ABOVE_ZERO = Bounds()
+
+
 @dataclass(frozen=True)
 class Verdict:
     """An outcome and the numbers that decided it."""
@@ -39,6 +52,10 @@ class Verdict:
     interval: Interval | None = None
     p: float | None = None
     """Two-sided; None for what is not tested."""
+    bounds: Bounds = ABOVE_ZERO
+    """Of what is claimed, to read the interval by."""
+    tasks: tuple[tuple[str, "Verdict"], ...] = ()
+    """The verdict on each task alone, where there are several."""
     adjusted: Outcome | None = None
     """The outcome after Holm's correction over the study's other claims."""
     marks: tuple[str, ...] = ()
@@ -57,6 +74,7 @@ class Test:
     because: str
     interval: Interval | None = None
     notes: tuple[str, ...] = ()
+    bounds: Bounds = ABOVE_ZERO
     silent: bool = False
     """Whether no arm has learned."""
 
@@ -74,7 +92,7 @@ class Test:
             outcome = "supported here"
             if self.contradicts < self.supports:
                 outcome = "contradicted here"
-        return Verdict(outcome, self.because, self.notes, self.interval, self.p)
+        return Verdict(outcome, self.because, self.notes, self.interval, self.p, self.bounds)
 
 
 def no_verdict(done: int, planned: int) -> Verdict:

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, after a crash of the program or of the machine.
+"""Atomic writes: after a crash of program or machine a file is complete or absent.
 
 The order is what makes it so: data to a temporary file in the same folder, fsync, read back,
 rename, fsync of the folder.  They hold JSON, or arrays as safetensors: exact bits, and nothing that
@@ -152,7 +152,9 @@ def refuse_size(path: Path, size: int, *, limit: int | None = None) -> None:
     """Raise if a file has more bytes than its kind can have, or than fit into memory."""
     for most in (limit, available_memory() if size > LARGEST else None):
         if most is not None and size > most:
-            raise CorruptError(f"{path} has {size} bytes, {most} at most; it is not ours")
+            raise CorruptError(
+                f"{path} has {size} bytes, {most} at most; it was not written by lff"
+            )
 
 
 def read_lines(path: Path) -> list[str]:
@@ -202,7 +204,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def remove(paths: Iterable[Path]) -> None:
-    """Delete files; those that are gone already do not matter."""
+    """Delete files, ignoring those that do not exist."""
     for path in paths:
         with reported("remove", path):
             path.unlink(missing_ok=True)
@@ -331,5 +333,5 @@ def _storable(name: str, array: np.ndarray) -> np.ndarray:
         raise BadTypeError(name, array, "a numpy array", "put plain values in meta")
     if array.dtype.newbyteorder("=") not in DTYPES:
         kinds = "an array of numbers or bools, of a storable dtype"
-        raise BadTypeError(name, array.dtype, kinds, "convert it, say with astype")
+        raise BadTypeError(name, array.dtype, kinds, "convert it, for example with astype")
     return np.asarray(array, order="C")  # keeps an array without axes as it is

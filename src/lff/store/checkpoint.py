@@ -157,7 +157,7 @@ def final_step(folder: Path) -> int | None:
 
 
 def reopen(folder: Path) -> None:
-    """Make the final checkpoint an ordinary one, so that a finished run can go on."""
+    """Make the final checkpoint an ordinary one, so that a finished run can be continued."""
     final = Path(folder) / CHECKPOINTS / "final"
     step = _stored_step(final)
     if step is not None:  # else there is none, or a damaged one that load_latest will name

@@ -39,7 +39,9 @@ class SegmentRef:
     def from_json(cls, data: Any) -> Self:
         """Rebuild a reference from a checkpoint's meta."""
         if not _is_ref(data):
-            raise CorruptError(f"no reference to a segment: {str(data)[:80]!r}; it is not ours")
+            raise CorruptError(
+                f"no reference to a segment: {str(data)[:80]!r}; it was not written by lff"
+            )
         return cls(data["segment"], data["count"], data["sha256"])
 
 
@@ -103,7 +105,7 @@ class SegmentStore:
                 raise CorruptError(f"{path} is not what was written; restore it from a backup")
             arrays = atomic.decode(data, path)
             if any(array.ndim == 0 or len(array) != ref.count for array in arrays.values()):
-                raise CorruptError(f"{path} has not the {ref.count} rows of its reference")
+                raise CorruptError(f"{path} lacks the {ref.count} rows of its reference")
             yield arrays
 
     def rewind(self, refs: Iterable[SegmentRef], *, protected: Iterable[SegmentRef] = ()) -> int:

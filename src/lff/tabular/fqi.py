@@ -1,4 +1,4 @@
-"""Fitted Q-iteration on an exact MDP, all seeds at once, with instruments that know Q*.
+"""Fitted Q-iteration on an exact MDP, all seeds at once, with measurements against Q*.
 
 One iteration fixes the targets y = R(s, a) + γ max_a' Q(s', a') by the networks as they are, then
 takes T gradient steps on (Q(s, a) - y)² over batches of transitions.  They come from a buffer that
@@ -182,7 +182,7 @@ class FQI(Learner):
         return super().state() | {n: torch.from_numpy(x.copy()) for n, x in extra.items()}
 
     def restore(self, state: Tensors) -> None:
-        """Go on from a state that :meth:`state` gave."""
+        """Restore a state that :meth:`state` returned."""
         super().restore(state)
         self.met = state["met"].numpy().copy()
         self.iteration = int(state["iteration"])

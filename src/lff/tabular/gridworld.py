@@ -1,4 +1,4 @@
-"""Gridworlds: a map of tiles, and the exact MDP that it means.
+"""Gridworlds: maps of tiles and their exact MDPs.
 
     S start   G goal   . empty   # wall   L lava
 
@@ -85,12 +85,12 @@ open a way without wall or lava
         return np.stack(np.divmod(np.arange(self.states), self.shape[1]), axis=-1)
 
     def coordinates(self) -> Float[np.ndarray, "state 2"]:
-        """Return row and column scaled to [-1, 1], as float32: what a network is shown."""
+        """Return row and column scaled to [-1, 1], as float32: the input of a network."""
         last = np.maximum(np.array(self.shape) - 1, 1)
         return np.asarray(2 * self.cells() / last - 1, dtype=np.float32)
 
     def moves(self, *, absorbing: str = WALL) -> Int[np.ndarray, "state action"]:
-        """Return where each action leads without chance; tiles of ``absorbing`` are never left."""
+        """Return where each action leads, without slips; tiles of ``absorbing`` are never left."""
         cells = self.cells()
         wanted = cells[:, None] + MOVES
         inside = ((wanted >= 0) & (wanted < self.shape)).all(axis=-1)
@@ -100,7 +100,7 @@ open a way without wall or lava
         return np.where(stays, here, there)
 
     def distance_to_goal(self) -> Int[np.ndarray, "state"]:
-        """Return the length of the shortest way without wall or lava; -1 where there is none."""
+        """Return the length of the shortest path without wall or lava; -1 if there is none."""
         closed = self.at(WALL, LAVA)
         moves = self.moves(absorbing=WALL + LAVA)
         distance = np.where(self.at(GOAL), 0, -1)
@@ -165,7 +165,7 @@ def lava_grid(
 
 @dataclass(frozen=True, eq=False)
 class ObservedMDP:
-    """An exact MDP, what its states look like, and how transitions are drawn from it."""
+    """An exact MDP, the observations of its states, and how transitions are sampled."""
 
     grid: Grid
     mdp: MDP

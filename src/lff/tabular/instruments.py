@@ -23,7 +23,7 @@ TOLERANCE = 1e-3
 
 
 class Instruments:
-    """The looks at one fitted Q-iteration."""
+    """Measurements of one fitted Q-iteration."""
 
     def __init__(self, fqi: FQI) -> None:
         self.fqi = fqi
@@ -56,7 +56,7 @@ class Instruments:
         }
 
     def singular_values(self) -> dict[str, Float[np.ndarray, "seed"]]:
-        """Effective rank, largest and smallest singular value of the features of states met."""
+        """Effective rank, largest and smallest singular value of the features of visited states."""
         fqi = self.fqi
         counts = self._states()
         with torch.no_grad():

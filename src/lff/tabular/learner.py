@@ -42,7 +42,7 @@ def check_seeds(seeds: Sequence[int]) -> tuple[int, ...]:
 
 
 class WithFeatures(nn.Module):
-    """Stacked networks that also give what goes into their last layer."""
+    """Stacked networks that also return the input of their last layer."""
 
     def __init__(self, stacked: nn.Module) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class WithFeatures(nn.Module):
 
 
 class Learner:
-    """One network for each seed, and how they are moved."""
+    """One network per seed, with their optimizer."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class Learner:
     def features(
         self, parameters: Tensors, x: Float[Tensor, "seed batch in"], masks: Tensors | None = None
     ) -> tuple[Float[Tensor, "seed batch width"], Float[Tensor, "seed batch out"]]:
-        """Return what goes into the last layer, and the output."""
+        """Return the input of the last layer, and the output."""
         tensors = {**parameters, **self._vectors, **(masks or {})}
         return cast(tuple[Tensor, Tensor], functional_call(self.readable, tensors, (x,)))
 
@@ -185,7 +185,7 @@ class Learner:
         return {f"{part}/{n}": value for part, own in parts.items() for n, value in own.items()}
 
     def restore(self, state: Tensors) -> None:
-        """Go on from a state that :meth:`state` gave, in place."""
+        """Restore a state that :meth:`state` returned, in place."""
         for name, value in Learner.state(self).items():
             value.copy_(state[name])
         for seed, generator in self.draws.items():

@@ -79,7 +79,7 @@ class Transitions:
         return Transitions(following, total).merged()
 
     def merged(self) -> "Transitions":
-        """Add up equal successors and drop those with no chance; successors are sorted."""
+        """Add up equal successors and drop those of probability 0; successors are sorted."""
         order = np.argsort(self.next_state, axis=-1, kind="stable")
         following = np.take_along_axis(self.next_state, order, axis=-1)
         chance = np.take_along_axis(self.probability, order, axis=-1)
@@ -189,7 +189,7 @@ def greedy(Q: ActionValues) -> Policy:
 
 
 def uniform_policy(mdp: MDP) -> Policy:
-    """Return the policy that draws every action alike."""
+    """Return the uniform random policy."""
     return np.full((mdp.states, mdp.actions), 1 / mdp.actions)
 
 
@@ -230,7 +230,7 @@ class ReturnScale:
 
     @classmethod
     def of(cls, mdp: MDP, best: Policy, horizon: int | None = None) -> "ReturnScale":
-        """Work out both ends once."""
+        """Compute both ends once."""
         both = np.stack([uniform_policy(mdp), best])
         low, high = map(float, policy_return(mdp, both, horizon=horizon))
         if not high > low:
@@ -239,7 +239,7 @@ class ReturnScale:
         return cls(mdp, low, high, horizon)
 
     def measure(self, policy: Policy, *, tolerance: float = TOLERANCE) -> Returns:
-        """Return where a policy, or several, stands on it."""
+        """Return the scaled return of one policy or several."""
         reached = policy_return(self.mdp, policy, horizon=self.horizon, tolerance=tolerance)
         return np.asarray((reached - self.low) / (self.high - self.low))
 

@@ -187,7 +187,7 @@ class Loop(ABC):
         if not self._due:
             raise InterruptedRunError(
                 f"stopped at step {self.progress.env_step:,} of {self.config.steps:,}; run the "
-                "same command to go on"
+                "same command to continue"
             )
         if not self._announced:
             self._announced = True
@@ -299,7 +299,7 @@ def catch_signals(interrupt: Callable[[], None], step: Callable[[], int]) -> Ite
         if at_once:  # whatever became of the KeyboardInterrupt on its way
             raise InterruptedRunError(
                 f"stopped at once at step {step():,}, without a checkpoint; run the same command "
-                "to go on from the last one"
+                "to continue from the last one"
             ) from error
         raise
     finally:

@@ -155,7 +155,7 @@ def why_not_native(config: RunConfig) -> str | None:
         try:
             checked_cache_dir()
         except BadInputError:
-            return "no build cache of one's own: set XDG_CACHE_HOME to be faster"
+            return "no build cache that only you can write: set XDG_CACHE_HOME to be faster"
     return reason
 
 
@@ -177,7 +177,7 @@ def train(
     may_differ: tuple[str, ...] = (),
     reference_episodes: int = 0,
 ) -> RunDir:
-    """Train to the end in a run directory, or go on where an earlier start stopped.
+    """Train to the end in a run directory, or resume an earlier start.
 
     Args:
         config: the run.
@@ -255,9 +255,9 @@ def set_torch(threads: int) -> None:
 
 
 def check_device(device: str) -> None:
-    """Refuse a device that is not there."""
+    """Refuse a device that is not available."""
     if device != "cpu" and not torch.cuda.is_available():
-        raise BadInputError("device", device, "cpu: torch sees no CUDA here", "use cpu")
+        raise BadInputError("device", device, "cpu, since torch finds no CUDA device", "use cpu")
 
 
 def versions() -> dict[str, str]:

@@ -1,22 +1,25 @@
 """Jobs that train an agent and then ask it something."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 import torch
 from gymnasium.wrappers import TransformObservation
 
+from lff.algos.sac import SAC
 from lff.core.checks import Config, Interval, Scale, Size
-from lff.core.errors import CorruptError
+from lff.core.errors import CorruptError, NonFiniteError
 from lff.core.seeding import stream_seed
 from lff.envs import make
 from lff.experiments.jobs.training import TrainJob
 from lff.launch.job import JobRow, Report, has_diverged
-from lff.runs.load import load, replay_sample
+from lff.ntk.contraction import self_excitation
+from lff.runs.load import last_transitions, load, replay_sample
 from lff.runs.spectra import HEAD, first_critic, look, untrained
+from lff.training import train
 from lff.training.evaluate import evaluate
 
 
@@ -96,3 +99,53 @@ class ReplayKernelJob(AfterTraining):
             seen = look(step, first_critic(agent), x)
             yield JobRow(config.seed, step, "kernel/tail", seen.tail)
             yield JobRow(config.seed, step, "kernel/frequency", seen.frequency)
+
+
+@dataclass(frozen=True)
+class SelfExcitationJob(Config):
+    """The self-excite eigenvalue measure of the first critic after some numbers of updates.
+
+    For each number a run of the same config trains from the start to there, so that ``train``,
+    whose numbers these are too, need not stop.  The transitions are drawn from the whole replay, π
+    is the mean action.  A run that left the finite numbers has no row.
+    """
+
+    tag: ClassVar[str] = "self-excitation"
+
+    train: TrainJob
+    updates: tuple[Size, ...] = (1_000, 2_000)
+    """Numbers of updates."""
+    points: Size = 256
+    """Transitions of the replay."""
+
+    def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
+        """Train to each number of updates and measure there."""
+        config, rows = self.train.config, []
+        algo: Any = config.algo
+        for i, updates in enumerate(self.updates):
+            report(i / len(self.updates), f"{updates} updates")
+            actions = -(-updates // algo.updates_per_step)
+            steps = algo.warmup_steps + actions * config.action_repeat
+            schedule = replace(config.schedule, eval_every=steps, eval_episodes=1)
+            path = folder / f"run-{updates}"
+            try:
+                train(replace(config, steps=steps, schedule=schedule), directory=path)
+            except NonFiniteError:
+                continue
+            rows.append(JobRow(config.seed, steps, "kernel/self_excitation", self._measure(path)))
+        return rows
+
+    def _measure(self, path: Path) -> float:
+        policy = load(path)
+        batch, agent = last_transitions(policy, policy.config.steps), cast(SAC, policy.agent)
+        if batch is None:
+            raise CorruptError(f"{path} has lost its replay; remove the folder")
+        stream = torch.Generator().manual_seed(stream_seed(policy.config.seed, "self-excitation"))
+        rows = torch.randint(len(batch.reward), (self.points,), generator=stream)
+        obs, action, _, next_obs, terminated = (column[rows] for column in batch)
+        here, there = (
+            torch.cat((agent.features(s), a), dim=-1).double()
+            for s, a in ((obs, action), (next_obs, agent.act(next_obs)))
+        )
+        discounts = agent.config.gamma * ~terminated
+        return self_excitation(first_critic(agent), here, there, discounts)

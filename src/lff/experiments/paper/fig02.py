@@ -24,6 +24,8 @@ TASKS = {
     for surface in ("ridge", "maze")
     for noise, length in NOISES.items()
 }
+NOISE: dict[str, Any] = {"line": 0.25**2, "line_label": "noise"}
+"""A line in the figures: its variance."""
 ARMS = {
     "MLP": baseline(),
     **{f"LFF σ={sigma:g}": ours(sigma=sigma) for sigma in (0.01, 0.1, 1.0)},
@@ -138,9 +140,17 @@ EXPERIMENTS = (
             ),
         },
         panels=(
-            Panel(SURFACE, kind="grid"),
-            Panel(ERROR, log=True, x="gradient steps", line=0.0625, line_label="noise"),
-            Panel(TARGETS, log=True, x="gradient steps", line=0.0625, line_label="noise"),
+            Panel(SURFACE, kind="grid", tasks=PAPERS),
+            *(
+                Panel(metric, tasks=PAPERS, log=True, x="gradient steps", **NOISE)
+                for metric in (ERROR, TARGETS)
+            ),
+            *(
+                Panel(
+                    ERROR, kind="ends", tasks=tasks, log=True, x="noise, correlated over", **NOISE
+                )
+                for tasks in (tuple(TASKS)[:4], tuple(TASKS)[4:])
+            ),
         ),
         notes="Noise of 0.25 on values of 0 to 0.5 (the maze's Q* is scaled to the same standard "
         "deviation); its correlation falls to 1/e at the cells given, the ridge's at 11, the "

@@ -3,8 +3,8 @@
 from typing import Any
 
 from lff.experiments.grids import Training
-from lff.experiments.measured import EPISODE, Q_ERROR, Q_MAX, RETURN
-from lff.experiments.spec import Experiment, Panel, baseline, control, ours, rival
+from lff.experiments.measured import EPISODE, Q_ERROR, Q_MAX, RETURN, SELF_EXCITATION
+from lff.experiments.spec import Experiment, Panel, ScaleName, baseline, control, ours, rival
 from lff.stats.kinds import Better, MoreOften
 
 BOUND = 100.0
@@ -20,11 +20,33 @@ ARMS = {
     "linear control, no target": control(net="linear", **FREE),
     NORM: rival(net="mlp", regularize=("layer-norm",), **FREE),
 }
+MORE = {
+    "MLP-2, no target": baseline(net="mlp-2", **FREE),
+    "tanh control, no target": control(net="tanh", **FREE),
+}
 PANELS = (Panel(RETURN), Panel(Q_MAX, log=True, line=BOUND, line_label="1/(1-γ)"))
+GRID: dict[str, Any] = {
+    "laptop": ("dmc/cheetah-run", "dmc/finger-spin"),
+    "paper": PAPER,
+    "steps": 40_000,
+    "seeds": 6,
+    "first_seed": 10,
+    "looks": 16,
+    "episodes": 5,
+}
 DIVERGES: dict[str, Any] = {"metric": Q_MAX, "statistic": "max", "above": 10 * BOUND}
 FAIL = 'Section 5.2: "MLPs consistently fail to learn on all environments in this setting"'
 STABLE = 'Figure 8: "the LFF network is remarkably stable"'
 FASTER = 'Figure 8: LFF "even learns faster on Quadruped Walk than when using target networks"'
+
+
+def measured_early(job: Any, scale: ScaleName) -> Any:
+    """Return the job that measures what the first updates of a run tell."""
+    from lff.experiments.jobs.after_training import SelfExcitationJob
+
+    return SelfExcitationJob(
+        job, **({"updates": (10, 20), "points": 32} if scale == "smoke" else {})
+    )
 
 
 EXPERIMENTS = (
@@ -37,20 +59,11 @@ EXPERIMENTS = (
         registered="2026-11-18",
         arms={
             **ARMS,
-            "MLP-2, no target": baseline(net="mlp-2", **FREE),
-            "tanh control, no target": control(net="tanh", **FREE),
+            **MORE,
             "MLP": baseline(net="mlp", **WITH),
             "LFF": ours(**WITH),
         },
-        grid=Training(
-            laptop=("dmc/cheetah-run", "dmc/finger-spin"),
-            paper=PAPER,
-            steps=40_000,
-            seeds=6,
-            first_seed=10,
-            looks=16,
-            episodes=5,
-        ),
+        grid=Training(**GRID),
         until={"laptop": 40_000},
         metrics=(RETURN, EPISODE, Q_MAX, Q_ERROR),
         sentences={
@@ -81,6 +94,20 @@ EXPERIMENTS = (
         panels=PANELS,
         notes="The paper claims C-8d of Quadruped-Walk alone, where nothing learns at this size. "
         "Runs with a target network are the first 40,000 steps of fig5's.",
+    ),
+    Experiment(
+        name="fig8-warning",
+        title="Does the self-excite eigenvalue warn before runs without a target network diverge?",
+        source="Figure 8",
+        arms={**ARMS, **MORE},
+        grid=Training(**GRID, largest="laptop", then=measured_early),
+        metrics=(SELF_EXCITATION,),
+        panels=(Panel(SELF_EXCITATION, line=0.0, line_label="grows above"),),
+        notes="Descriptive, without verdicts: runs of fig8 after 1,000 and 2,000 updates, by the "
+        "measure of Yue et al. (2023) on 256 replayed transitions, to be read beside fig8's "
+        "largest |Q| seed by seed. Each number is of a run that stops there, so that the jobs of "
+        "fig8 are as they were registered.",
+        whole_at="laptop",
     ),
     Experiment(
         name="fig8-first",

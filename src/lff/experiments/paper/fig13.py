@@ -256,13 +256,16 @@ EXPERIMENTS = (
                 for short, arm in NEAR.items()
             },
         },
-        panels=(
-            Panel(Q, log=True, x="iteration"),
-            Panel(TARGET, log=True, x="iteration"),
-            Panel(RETURN, x="iteration"),
-            Panel(RANK, x="iteration"),
-            Panel(LARGEST, log=True, x="iteration"),
-            Panel(SMALLEST, x="iteration"),
+        panels=tuple(
+            Panel(
+                metric, kind="ends", tasks=at(64), log=log, x="gradient steps an iteration", **line
+            )
+            for metric, log, line in (
+                (OFF, False, {"line": 0.0, "line_label": "Q*"}),
+                (RETURN, False, {}),
+                (RANK, False, {}),
+                (LARGEST, True, {}),
+            )
         ),
         notes="Grid16smoothobs, rebuilt; γ 0.95, Adam at 5e-3, batches of 128, 128 new transitions "
         "an iteration by the ε-greedy policy (ε = 0.1). Network, T, LFF's σ and dimension are not "

@@ -11,6 +11,7 @@ const SCALES = {
   noise: (value) => value,
 };
 const BACK = { ...SCALES, sigma: Math.log10, fourierDim: Math.log2, radius: Math.log10, time: Math.log10 };
+const BOXES = ["concat", "trained", "lemma"];
 let seed = 1;
 
 function short(value) {
@@ -30,10 +31,37 @@ function readState() {
 
 function setState(changes) {
   for (const [name, value] of Object.entries(changes)) {
-    if (name === "concat" || name === "trained") byId(name).checked = value;
+    if (BOXES.includes(name)) byId(name).checked = value;
     else byId(name).value = BACK[name](value);
   }
   update();
+}
+
+// The settings in the page's address: #sigma=0.03&depth=2&..., so that a link shows what you see.
+function writeAddress() {
+  const { seed: draw, ...state } = readState();
+  const parts = new URLSearchParams();
+  for (const name of SLIDERS) parts.set(name, String(Number(state[name].toPrecision(4))));
+  for (const name of BOXES) parts.set(name, String(Number(byId(name).checked)));
+  parts.set("seed", String(draw));
+  parts.set("critic", byId("critic-sigma").value);
+  history.replaceState(null, "", `#${parts}`);
+}
+
+function readAddress() {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  const changes = {};
+  for (const [name, text] of parts) {
+    const value = Number(text);
+    if (!text || !Number.isFinite(value)) continue;
+    if (BOXES.includes(name)) changes[name] = value === 1;
+    else if (SLIDERS.includes(name) && Number.isFinite(BACK[name](value))) changes[name] = value;
+    else if (name === "seed" && Number.isInteger(value) && value > 0 && value < 1e6) seed = value;
+    else if (name === "critic") byId("critic-sigma").value = value;
+  }
+  press(null);
+  setState(changes); // a slider takes what lies beyond its ends as its end
+  return parts.size > 0;
 }
 
 const zipped = (xs, ys) => ys.map((value, i) => [xs[i], value]);
@@ -49,12 +77,12 @@ function draw(numbers) {
   const { lff, mlp, lemma, state } = numbers;
   const shown = byId("lemma").checked;
   const curves = (of) => [
-    [of(mlp), "s7"],
+    [of(mlp), "s2"],
     ...(shown ? [[of(lemma), "s1 dashed"]] : []),
     [of(lff), "s0 strong"],
   ];
   const dots = (name) => [
-    [byFrequency(mlp, name), "f7", 2],
+    [byFrequency(mlp, name), "f2", 2],
     [byFrequency(lff, name), "f0", 2.5],
   ];
   const spectral = (name) => ({ lines: curves((net) => byFrequency(net, name)), dots: dots(name) });
@@ -68,7 +96,7 @@ function draw(numbers) {
   });
   const at = numbers.samples.map((value, i) => [((360 * i) / SAMPLES + 180) % 360 - 180, value]);
   plot(byId("fit-plot"), CIRCLE("position on the circle"), linearAxis(-2, 2, [-2, -1, 0, 1, 2], "output"), {
-    lines: [[around(numbers.clean), "truth"], [around(mlp.fit), "s7"], [around(lff.fit), "s0 strong"]],
+    lines: [[around(numbers.clean), "truth"], [around(mlp.fit), "s2"], [around(lff.fit), "s0 strong"]],
     dots: [[at, "sample", 2]],
   });
 }
@@ -137,9 +165,23 @@ function label(state) {
   }
 }
 
+function showCritic() {
+  const [lff, mlp] = [critic(Number(byId("critic-sigma").value)), critic(0)];
+  byId("maze-name").textContent = `σ = ${lff.sigma}`;
+  byId("critic-sigma-value").textContent = String(lff.sigma);
+  byId("critic-sigma").setAttribute("aria-valuetext", String(lff.sigma));
+  drawValues(byId("maze-optimal"), OPTIMAL);
+  drawValues(byId("maze-lff"), lff.q);
+  drawValues(byId("maze-mlp"), mlp.q);
+  byId("critic-say").textContent =
+    `Mean squared error to Q*: LFF ${short(lff.error)}, MLP ${short(mlp.error)}. What the greedy policy earns, ` +
+    `0 for the uniform policy and 1 for the optimal one: LFF ${short(lff.earned)}, MLP ${short(mlp.earned)}.`;
+  return { lff, mlp };
+}
+
 let numbers = null;
 function update() {
-  numbers = compute(readState());
+  numbers = { ...compute(readState()), critics: showCritic() };
   label(numbers.state);
   say(numbers);
   tabulate(numbers);
@@ -152,29 +194,35 @@ function press(button) {
   for (const stop of STOPS) stop.setAttribute("aria-pressed", String(stop === button));
 }
 
-for (const name of [...SLIDERS, "concat", "trained"]) {
+for (const name of [...SLIDERS, ...BOXES, "critic-sigma"]) {
   byId(name).addEventListener("input", () => {
-    press(null);
+    if (name !== "lemma" && name !== "critic-sigma") press(null);
     update();
+    writeAddress();
   });
 }
-byId("lemma").addEventListener("input", update);
 for (const button of document.querySelectorAll("[data-sigma]")) {
   button.addEventListener("click", () => {
     press(null);
     setState({ sigma: Number(button.dataset.sigma) });
+    writeAddress();
   });
+}
+function visit(button) {
+  setState(JSON.parse(button.dataset.state));
+  byId("tour-say").textContent = button.dataset.text;
+  press(button);
 }
 for (const button of STOPS) {
   button.addEventListener("click", () => {
-    setState(JSON.parse(button.dataset.state));
-    byId("tour-say").textContent = button.dataset.text;
-    press(button);
+    visit(button);
+    writeAddress();
   });
 }
 byId("again").addEventListener("click", () => {
   seed += 1;
   update();
+  writeAddress();
 });
 const small = matchMedia("(max-width: 52rem)");
 const fold = () => {
@@ -182,5 +230,6 @@ const fold = () => {
 };
 small.addEventListener("change", fold);
 fold();
+addEventListener("hashchange", readAddress);
+if (!readAddress()) visit(STOPS[1]); // a small σ: LFF filters the noise that the MLP follows
 new ResizeObserver(() => draw(numbers)).observe(byId("figures"));
-update();

@@ -4,7 +4,8 @@ Version 0.1 listed the digests of a table, sorted.  ``migration-0.1.json`` has w
 every table: variant, task, seed and digest of each job, in order; its eight studies of
 ``examples/`` had no digests.  The jobs of today's experiments
 have the same places in the same order; only their digests differ, since configs are written with
-tags.  Run it again whenever the way in which configs are written changes:
+tags.  Tables of whichever version whose sidecars lack hashes get those, too.  Run it again whenever
+the way in which configs are written changes:
 
     python results/migrate.py
 """
@@ -13,7 +14,9 @@ import json
 from pathlib import Path
 
 from lff.experiments import find_experiment
-from lff.stats.tables import sidecar_text
+from lff.stats.fields import beside
+from lff.stats.tables import FILES, read_sidecar, sidecar_text, write_sidecar
+from lff.store.atomic import sha256
 
 RESULTS = Path(__file__).parent
 
@@ -35,11 +38,16 @@ def migrate(path: Path, scale: str, name: str, old: list[list[object]]) -> dict[
 
 
 def main() -> None:
-    """Rewrite the sidecars of all tables of version 0.1."""
+    """Rewrite the sidecars of all tables of version 0.1, and add hashes where there are none."""
     for place, old in json.loads((RESULTS / "migration-0.1.json").read_text()).items():
         scale, _, name = place.partition("/")
         path = RESULTS / scale / f"{name}.json"
         path.write_text(sidecar_text(migrate(path, scale, name, old)), encoding="utf-8")
+    for table in RESULTS.glob("*/*.csv"):
+        sidecar = read_sidecar(table)
+        if FILES not in sidecar:
+            files = [file for file in (table, beside(table)) if file.exists()]
+            write_sidecar(table, sidecar, {f.name: [sha256(f.read_bytes())] for f in files})
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import torch
 
 from lff.core import CorruptError
 from lff.store import SegmentRef, SegmentStore, load, load_latest, save
-from lff.store.atomic import encode
+from lff.store.atomic import SEAL, encode, seal
 
 FILES = ("tensors.safetensors", "meta.json", "manifest.json")
 
@@ -105,7 +105,7 @@ class Bomb:
 
 
 def forge(path, **files):
-    """Put files into a checkpoint, with a manifest whose sizes and hashes fit."""
+    """Put files into a checkpoint, with a manifest whose sizes, hashes and seal fit."""
     manifest = json.loads((path / "manifest.json").read_text())
     for name, data in files.items():
         full = {"tensors": "tensors.safetensors", "meta": "meta.json"}[name]
@@ -114,7 +114,8 @@ def forge(path, **files):
             "bytes": len(data),
             "sha256": hashlib.sha256(data).hexdigest(),
         }
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    manifest.pop(SEAL)
+    (path / "manifest.json").write_text(json.dumps(seal(manifest)))
 
 
 def header(text, body=b""):

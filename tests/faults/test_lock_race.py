@@ -44,3 +44,57 @@ def test_a_killed_holder_leaves_no_lock(tmp_path):
     begin = time.monotonic()
     with RunLock(tmp_path):
         assert time.monotonic() - begin < 1
+
+
+@pytest.fixture
+def held(tmp_path):
+    """A folder whose lock another process holds."""
+    child, pipe = children.start(children.race_for_lock, tmp_path)
+    pipe.send("go")
+    assert pipe.recv() == ("won", child.pid)
+    yield tmp_path, child
+    child.kill()
+    child.join()
+
+
+def test_deleting_the_lock_file_lets_nobody_in(held):
+    folder, child = held
+    (folder / ".lock").unlink()
+    for _ in range(2):  # the second time the new file is there
+        with pytest.raises(BusyError, match=rf"in use by pid {child.pid} on .* deleted") as caught:
+            RunLock(folder).__enter__()
+    assert caught.value.exit_code == 3
+    assert f"remove {folder / '.lock-holder.json'}" in str(caught.value)
+    child.kill()
+    child.join()
+    with RunLock(folder):  # it is dead, so its note names nobody
+        pass
+
+
+@pytest.mark.parametrize(
+    ("change", "free"),
+    [
+        ({}, False),
+        ({"boot": "another"}, True),  # the machine was started since
+        ({"host": "elsewhere"}, False),
+        ({"host": "elsewhere", "inode": None}, False),
+        ({"pid": 999999999}, True),
+    ],
+)
+def test_whose_note_keeps_others_out_after_the_lock_file_went(held, change, free):
+    folder, _ = held
+    note = folder / ".lock-holder.json"
+    note.write_text(json.dumps(json.loads(note.read_text()) | change))
+    (folder / ".lock").unlink()
+    if free:
+        with RunLock(folder):
+            assert json.loads(note.read_text())["pid"] == os.getpid()
+    else:
+        with pytest.raises(BusyError, match=r"whose \.lock was deleted or is a copy"):
+            RunLock(folder).__enter__()
+
+
+def test_a_damaged_note_keeps_nobody_out(tmp_path):
+    (tmp_path / ".lock-holder.json").write_bytes(b"\0\0")
+    with RunLock(tmp_path):
+        assert json.loads((tmp_path / ".lock-holder.json").read_text())["pid"] == os.getpid()

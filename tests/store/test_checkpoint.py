@@ -160,7 +160,7 @@ def test_layout_and_manifest(tmp_path):
         "tensors.safetensors",
     ]
     manifest = json.loads((path / "manifest.json").read_text())
-    assert manifest["layout"] == 2
+    assert manifest["layout"] == 3
     assert manifest["step"] == 12345
     assert {name: entry["bytes"] for name, entry in manifest["files"].items()} == {
         name: (path / name).stat().st_size for name in ("meta.json", "tensors.safetensors")
@@ -275,14 +275,14 @@ def test_none_good_names_them_all(tmp_path):
 
 def test_a_newer_layout_says_so(tmp_path):
     path = save(tmp_path, 1, {}, {}) / "manifest.json"
-    path.write_text(path.read_text().replace('"layout": 2', '"layout": 3'))
-    with pytest.raises(CorruptError, match="has layout '3'; this version of lff reads layout 2"):
+    path.write_text(path.read_text().replace('"layout": 3', '"layout": 4'))
+    with pytest.raises(CorruptError, match="has layout '4'; this version of lff reads layout 3"):
         load(path.parent)
 
 
 def test_one_of_the_first_version_names_the_version_that_reads_it(tmp_path):
     path = save(tmp_path, 1, {}, {}) / "manifest.json"
-    path.write_text(path.read_text().replace('"layout": 2', '"format": 1'))
+    path.write_text(path.read_text().replace('"layout": 3', '"format": 1'))
     with pytest.raises(StorageError, match=r"was written by lff 0\.1; version 0\.1 reads it: pip"):
         load(path.parent)
 

@@ -7,6 +7,7 @@ import pytest
 
 from lff.core import BadInputError, BusyError, RunError, StorageError, from_dict, to_json
 from lff.store import RunDir, RunLock, find_run, load_latest, read_rows
+from lff.store.atomic import sha256
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ def test_a_run_from_start_to_finish(tmp_path):
     assert run.status == "finished"
     assert run.config_file.read_text() == to_json(Config()) + "\n"
     assert from_dict(Config, run.config) == Config()
-    assert run.info == {"layout": 2, **INFO}
+    digest = sha256(run.config_file.read_bytes())
+    assert run.info == {"layout": 3, **INFO, "config_sha256": digest}
     assert run.csv_file.read_text() == "env_step,eval/return\n1,2.0\n2,3.0\n"
     assert sorted(path.name for path in run.path.iterdir()) == [
         ".lock",
@@ -83,7 +85,7 @@ def test_resume_goes_back_to_the_checkpoint(tmp_path):
         found = run.resume()
         assert found.step == 1
         assert [row["env_step"] for row in read_rows(run.metrics_file)] == [1]
-        assert run.timing.position == {"bytes": 0, "rows": 0}
+        assert run.timing.position["bytes"] == run.timing.position["rows"] == 0
         assert run.segments.append({"x": np.ones(1)}).segment == 1
     assert run.info["versions"] == {"torch": "2.13.0"}
     assert [start["versions"] for start in run.info["restarts"]] == [{"torch": "2.14.0"}]
@@ -97,7 +99,7 @@ def test_resume_without_a_checkpoint_starts_over(tmp_path):
         run.segments.append({"x": np.ones(1)})
     with run.start(Config(), info=INFO):
         assert run.resume() is None
-        assert run.metrics.position == {"bytes": 0, "rows": 0}
+        assert run.metrics.position["bytes"] == run.metrics.position["rows"] == 0
         assert run.segments.append({"x": np.ones(1)}).segment == 0
 
 

@@ -24,6 +24,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "finished and running runs": {
         "show": ("show", "print a run's task, networks, status and last metrics"),
+        "verify": ("verify", "check every byte of a run or of results against its hash"),
         "compare": ("compare", "print where runs differ, and their results"),
         "play": ("policy", "play a run's policy; write a video"),
         "audit": ("policy", "audit the Fourier layers of a run"),

@@ -8,7 +8,7 @@ from typing import Annotated
 from lff.cli.card import card_difference
 from lff.cli.output import Run, Trust, arg
 from lff.cli.train import run_to_end
-from lff.core.errors import BadInputError, CorruptError, ExitCode
+from lff.core.errors import BadInputError, CorruptError, ExitCode, StorageError
 from lff.runs.load import read_config
 from lff.store import RunDir, find_run
 from lff.store.atomic import loads, read_bytes, shown
@@ -38,7 +38,11 @@ def resume_command(
             remedy = "a run can be extended, not cut"
             raise BadInputError("steps", steps, f"{config.steps} or more", remedy)
         config = dataclasses.replace(config, steps=steps)
-    run_to_end(config, run, trackers, may_differ=("steps",))
+    try:
+        episodes = int(folder.info.get("reference_episodes", 0))
+    except (StorageError, TypeError, ValueError):
+        episodes = 0  # the start reports what is damaged
+    run_to_end(config, run, trackers, may_differ=("steps",), reference_episodes=episodes)
 
 
 def rerun_command(

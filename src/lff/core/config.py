@@ -122,7 +122,11 @@ def from_dict(kind: Any, data: Any, *, trust: Collection[str] = ()) -> Any:
 
 def to_json(config: Any) -> str:
     """Return the canonical JSON text of a config: sorted keys, no spaces, finite numbers only."""
-    return json.dumps(to_dict(config), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _canonical(to_dict(config))
+
+
+def _canonical(data: Any) -> str:
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def from_json(kind: type[T], text: str) -> T:
@@ -136,7 +140,12 @@ def from_json(kind: type[T], text: str) -> T:
 
 def digest(config: Any) -> str:
     """Return 16 hex digits that name this config: equal configs, equal digests, on any machine."""
-    return hashlib.sha256(to_json(config).encode()).hexdigest()[:16]
+    return digest_of(to_dict(config))
+
+
+def digest_of(data: Any) -> str:
+    """Return the digest of a config from :func:`to_dict`'s data."""
+    return hashlib.sha256(_canonical(data).encode()).hexdigest()[:16]
 
 
 def parse_part(text: str) -> tuple[str, dict[str, Any]]:

@@ -22,11 +22,11 @@ from lff.experiments.spec import SCALES, Cell, Experiment, ScaleName
 from lff.launch.job import JobRow
 from lff.launch.records import OUTCOME, SUFFIX, pack_record, read_record
 from lff.stats.claim import Kind
-from lff.stats.fields import FIELDS, Field, beside, read_fields, write_fields
+from lff.stats.fields import FIELDS, Field, beside, read_fields
 from lff.stats.metrics import POLICIES
-from lff.stats.tables import Row, read_table, write_table
+from lff.stats.tables import FILES, Row, check_table, read_sidecar, read_table, write_table
 from lff.stats.verdicts import Verdict, adjust, no_verdict
-from lff.store import read_json, write_bytes
+from lff.store import make_folder, write_bytes
 from lff.store.atomic import refuse_link
 
 RUNS, RESULTS = Path("runs/experiments"), Path("results")
@@ -146,7 +146,10 @@ def find_table(results: Path, name: str, scale: ScaleName | None = None) -> Tabl
     for candidate in wanted:
         path = table_path(results, name, candidate)
         if os.path.lexists(path):
-            return Table(candidate, path, read_table(path), read_sidecar(path))
+            sidecar = read_sidecar(path)
+            check_table(path, sidecar)
+            sidecar.pop(FILES, None)
+            return Table(candidate, path, read_table(path), sidecar)
     return None
 
 
@@ -169,12 +172,6 @@ def check_results(results: Path) -> None:
             "a clone, or name its folder by --results; lff experiment run makes new ones"
         )
         raise BadInputError("results", str(results), "a folder with tables", remedy)
-
-
-def read_sidecar(path: Path) -> dict[str, Any]:
-    """Read what made a table; empty if it lacks a sidecar."""
-    sidecar = path.with_suffix(".json")
-    return read_json(sidecar) if os.path.lexists(sidecar) else {}
 
 
 def record_path(results: Path, digest: str) -> Path:
@@ -203,7 +200,7 @@ def collect(digests: Iterable[str], *, results: Path, runs: Path) -> None:
     for digest in digests:
         path, folder = record_path(results, digest), runs / "jobs" / digest
         if not path.exists() and (folder / OUTCOME).exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             write_bytes(path, pack_record(folder))
 
 
@@ -248,9 +245,7 @@ def write_view(
     if before and len(before.jobs) > len(jobs):
         return before
     fields = _fields(cells, jobs, before, runs)
-    write_table(path, rows, provenance=sidecar)
-    if fields:
-        write_fields(beside(path), fields)
+    write_table(path, rows, provenance=sidecar, fields=fields)
     return Table(scale, path, read_table(path), sidecar)
 
 

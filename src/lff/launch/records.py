@@ -17,10 +17,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
+from lff.core.config import digest_of
 from lff.core.errors import CorruptError, printable
 from lff.launch.job import JobRow
-from lff.store import csv_bytes, read_json
-from lff.store.atomic import LARGEST, loads, read_bytes, read_lines, refuse_link, reported
+from lff.store import csv_bytes, make_folder, read_json
+from lff.store.atomic import LARGEST, loads, read_bytes, read_lines, refuse_link, reported, unseal
+from lff.store.run_dir import check_hash
 
 JOB = "job.json"
 """The job itself."""
@@ -31,7 +33,9 @@ PROGRESS = "progress.json"
 TABLE = "table.csv"
 """Its rows."""
 OUTCOME = "outcome.json"
-"""Outcome, seconds and origin, written last: a folder that has it is finished."""
+"""Outcome, seconds, origin and hashes, written last: a folder that has it is finished."""
+FILES = (JOB, TABLE, "fields.json")
+"""The files of a finished job; its outcome has their hashes, and its own."""
 SUFFIX = ".csv.gz"
 
 
@@ -46,8 +50,8 @@ def open_log(folder: Path) -> TextIO:
     """Open a job's log to append to it, making its folder; neither may be a link."""
     refuse_link(folder)
     log = folder / LOG
+    make_folder(folder)
     with reported("open", log):
-        folder.mkdir(parents=True, exist_ok=True)
         if os.path.lexists(log) and not (log.is_file() and not log.is_symlink()):
             raise CorruptError(f"{log} is not a regular file; move it away")
         return log.open("a", buffering=1)
@@ -64,17 +68,32 @@ def read_job_table(folder: Path) -> list[JobRow]:
     return _read_rows(folder / TABLE, read_lines(folder / TABLE))
 
 
+def read_outcome(folder: Path) -> dict[str, Any]:
+    """Read how a job ended, every file of it checked against its hash; an old one has none."""
+    path = folder / OUTCOME
+    data = read_json(path)
+    outcome = unseal(data, path, required="files" in data)
+    hashes = outcome.pop("files", {})
+    try:
+        for name in FILES:
+            if name in hashes:
+                check_hash(folder / name, hashes[name])
+    except CorruptError as error:
+        raise CorruptError(f"{error}; or remove {path} to run the job again") from None
+    return outcome
+
+
 def pack_record(folder: Path) -> bytes:
     """Return the record of a finished job."""
-    header = {"job": read_json(folder / JOB), **read_json(folder / OUTCOME)}
+    outcome = read_outcome(folder)
+    header = {"job": read_json(folder / JOB), **outcome}
     line = json.dumps(header, sort_keys=True, ensure_ascii=False)
-    return gzip.compress(
-        line.encode() + b"\n" + read_bytes(folder / TABLE, limit=LARGEST), 9, mtime=0
-    )
+    table = read_bytes(folder / TABLE, limit=LARGEST)
+    return gzip.compress(line.encode() + b"\n" + table, 9, mtime=0)
 
 
 def read_record(path: Path) -> Record:
-    """Read a record from its file."""
+    """Read a record from its file; it must be that of the job whose name it has."""
     header, lines = _unpack(path)
     return Record(header, _read_rows(path, lines))
 
@@ -103,15 +122,20 @@ def _unpack(path: Path) -> tuple[dict[str, Any], list[str]]:
         if not stream.eof:
             raise ValueError(f"cut, or more than {LARGEST} bytes")
         header, *lines = map(printable, text.decode().splitlines())
-        return loads(header.encode(), path), lines
-    except (EOFError, zlib.error, ValueError) as error:
+        data = loads(header.encode(), path)
+        name = digest_of(data["job"])
+    except (EOFError, zlib.error, ValueError, LookupError) as error:
         raise CorruptError(f"{path} is not a record of a job ({error}); restore it") from None
+    if name != path.name.removesuffix(SUFFIX):
+        raise CorruptError(f"{path} is the record of another job, {name}; restore or remove it")
+    return data, lines
 
 
 def _read_rows(path: Path, lines: Iterable[str]) -> list[JobRow]:
     reader = csv.reader(lines)
     try:
-        next(reader)
+        if tuple(next(reader)) != JobRow._fields:
+            raise ValueError("other headings")
         return [JobRow(int(seed), int(step), name, float(v)) for seed, step, name, v in reader]
     except (StopIteration, ValueError, csv.Error) as error:
         why = str(error)[:80]

@@ -22,8 +22,9 @@ from typing import Any
 from lff.core.config import to_dict
 from lff.core.errors import ExitCode, MissingExtraError, RunError, StorageError, exit_code
 from lff.launch.job import DIVERGED, Job, has_diverged, job_from_dict
-from lff.launch.records import JOB, OUTCOME, PROGRESS, TABLE, open_log, origin, table_bytes
-from lff.store import RunLock, read_json, write_bytes, write_json
+from lff.launch.records import FILES, JOB, OUTCOME, PROGRESS, TABLE, open_log, origin, table_bytes
+from lff.store import RunLock, make_folder, read_json, write_bytes, write_json
+from lff.store.atomic import dumps, read_bytes, seal, sha256, unseal
 from lff.training.run import versions
 
 REPORT_EVERY = 0.5
@@ -60,7 +61,7 @@ def run_request(request: str) -> int:
 def run_here(job: Job, folder: Path) -> None:
     """Run a job in this process, as for a notebook or a debugger; its errors are raised."""
     if not (folder / OUTCOME).exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         with RunLock(folder):
             _run(job, folder)
 
@@ -72,13 +73,15 @@ def _run(job: Job, folder: Path) -> None:
     progress = _Progress(folder)
     rows = list(job.run(folder, progress.report))
     write_bytes(folder / TABLE, table_bytes(rows))
+    hashes = {name: sha256(read_bytes(folder / name)) for name in FILES if (folder / name).exists()}
     outcome = {
         "outcome": DIVERGED if has_diverged(rows) else "finished",
         "seconds": round(progress.seconds, 1),
         "versions": versions(),
+        "files": hashes,
         **origin(),
     }
-    write_json(folder / OUTCOME, outcome)
+    write_json(folder / OUTCOME, seal(outcome))
     (folder / PROGRESS).unlink(missing_ok=True)
 
 
@@ -99,15 +102,15 @@ class _Progress:
         if now - self._written < REPORT_EVERY:
             return
         self._written = now
-        note = {"fraction": fraction, "text": text, "seconds": self.seconds}
+        note = seal({"fraction": fraction, "text": text, "seconds": self.seconds})
         temporary = self._path.with_name(f".{PROGRESS}")
         temporary.unlink(missing_ok=True)
-        temporary.write_text(json.dumps(note))
+        temporary.write_bytes(dumps(PROGRESS, note))
         temporary.replace(self._path)  # not durable, and need not be
 
     def _before(self) -> float:
         try:
-            return float(read_json(self._path)["seconds"])
+            return float(unseal(read_json(self._path), self._path)["seconds"])
         except (StorageError, ValueError, LookupError, TypeError):
             return 0.0
 

@@ -54,11 +54,15 @@ def field(metric: str, values: ArrayLike, *, name: str = "") -> Field:
     return Field(metric, np.where(np.isfinite(grid), grid, np.nan), name=name)
 
 
-def write_fields(path: Path, fields: Iterable[Field]) -> None:
-    """Write fields to a JSON file; the same fields give the same bytes."""
+def encode_fields(fields: Iterable[Field]) -> bytes:
+    """Return fields as a JSON file; the same fields give the same bytes."""
     lines = ",\n".join(json.dumps(_encode(one), ensure_ascii=False) for one in fields)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(path, f"[\n{lines}\n]\n".encode())
+    return f"[\n{lines}\n]\n".encode()
+
+
+def write_fields(path: Path, fields: Iterable[Field]) -> None:
+    """Write fields to a JSON file."""
+    write_bytes(path, encode_fields(fields))
 
 
 def read_fields(path: Path) -> list[Field]:

@@ -4,15 +4,19 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from lff.core.checks import Config, NonEmpty, NonNegative, Size
 from lff.core.errors import BadInputError, CorruptError
-from lff.store import write_bytes
-from lff.store.atomic import read_lines
+from lff.stats.fields import Field, beside, encode_fields
+from lff.store import make_folder, read_json, write_bytes
+from lff.store.atomic import read_lines, seal, sha256, unseal
+
+FILES = "files"
+"""The key of a sidecar for the hashes of its table and surfaces, by name."""
 
 
 class Row(NamedTuple):
@@ -28,15 +32,60 @@ class Row(NamedTuple):
     value: float
 
 
-def write_table(path: Path, rows: Iterable[Row], *, provenance: Mapping[str, Any]) -> None:
-    """Write rows to a CSV file, and what made them to a JSON file of the same name beside it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+def write_table(
+    path: Path, rows: Iterable[Row], *, provenance: Mapping[str, Any], fields: Sequence[Field] = ()
+) -> None:
+    """Write rows to a CSV file, and what made them to a JSON file of the same name beside it.
+
+    Surfaces go to a third.  The sidecar has the hashes of both, and its own.  While a table is
+    replaced, its sidecar has the hashes of the old and of the new one: a kill in between is not
+    taken for damage.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(Row._fields)
     writer.writerows([*row[:-1], f"{row.value:.6g}"] for row in rows)
-    write_bytes(path, text.getvalue().encode())
-    write_bytes(path.with_suffix(".json"), sidecar_text(provenance).encode())
+    written = {path: text.getvalue().encode()}
+    if fields:
+        written[beside(path)] = encode_fields(fields)
+    make_folder(path.parent)
+    hashes = {file.name: [sha256(data)] for file, data in written.items()}
+    old = read_sidecar(path)
+    known = old.get(FILES) or hashes
+    if known != hashes:
+        both = {name: [*known.get(name, ()), *new] for name, new in hashes.items()}
+        write_sidecar(path, old, known | both)
+    for file, data in written.items():
+        write_bytes(file, data)
+    write_sidecar(path, provenance, hashes)
+
+
+def write_sidecar(path: Path, provenance: Mapping[str, Any], hashes: Mapping[str, Any]) -> None:
+    """Write what made a table beside it, with the hashes of its files by name, and its own."""
+    text = sidecar_text(seal({**provenance, FILES: hashes}))
+    write_bytes(path.with_suffix(".json"), text.encode())
+
+
+def read_sidecar(path: Path) -> dict[str, Any]:
+    """Read what made a table; empty if it lacks a sidecar, without hashes if it is an old one."""
+    sidecar = path.with_suffix(".json")
+    if not sidecar.exists():
+        return {}
+    data = read_json(sidecar)
+    return unseal(data, sidecar, required=FILES in data)
+
+
+def check_table(path: Path, sidecar: Mapping[str, Any]) -> None:
+    """Raise unless a table and its surfaces are what was written; an old sidecar does not say."""
+    hashes = sidecar.get(FILES)
+    if isinstance(hashes, dict) and path.name not in hashes:
+        raise CorruptError(f"{path.with_suffix('.json')} is of another table; restore it")
+    for file in (path, beside(path)):
+        known = hashes.get(file.name) if isinstance(hashes, dict) else None
+        if known and not file.exists():
+            raise CorruptError(f"{file} is missing; restore it")
+        if known and sha256(file.read_bytes()) not in known:
+            raise CorruptError(f"{file} is not what was written; restore it")
 
 
 def sidecar_text(provenance: Mapping[str, Any]) -> str:

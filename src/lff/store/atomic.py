@@ -7,6 +7,7 @@ could execute.
 
 import contextlib
 import errno
+import hashlib
 import json
 import math
 import os
@@ -33,6 +34,8 @@ from lff.core.memory import available_memory
 
 TEMPORARY = ".tmp-lff"
 """Suffix of temporary files."""
+SEAL = "sha256"
+"""The key under which a JSON object holds the SHA-256 of all its other keys."""
 LARGEST = 64 * 2**20
 """Bytes of JSON; nothing of ours comes near, so that a larger file is not ours."""
 LARGEST_HEADER = 100_000_000
@@ -115,6 +118,8 @@ def write_new(path: Path, data: bytes, *, shown: Path | None = None) -> None:
         try:
             write_all(descriptor, data)
             os.fsync(descriptor)
+            if hasattr(os, "posix_fadvise"):  # so that the disk is read, not the page cache
+                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
         finally:
             os.close(descriptor)
     if read_bytes(path) != data:
@@ -166,17 +171,36 @@ def refuse_link(path: Path) -> None:
         raise CorruptError(f"{path} is a link; move it away")
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it durably: each is synced into its parent before the next.
+
+    So a killed process leaves at most one that is not synced, the deepest: that one is synced here.
+    """
+    with reported("create", folder):
+        missing = [path for path in (folder, *folder.parents) if not path.is_dir()]
+        there = missing[-1].parent if missing else folder
+        with contextlib.suppress(PermissionError):  # it is not ours, so it was not made by us
+            _sync_folder(there.parent)
+        for path in reversed(missing):
+            path.mkdir(exist_ok=True)
+            _sync_folder(path.parent)
+
+
 def sync_folder(folder: Path) -> None:
     """Make renames and removals in a folder durable."""
     with reported("sync", folder):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        except OSError as error:
-            if error.errno != errno.EINVAL:  # some network file systems sync no folders
-                raise
-        finally:
-            os.close(descriptor)
+        _sync_folder(folder)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some network file systems sync no folders
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def remove(paths: Iterable[Path]) -> None:
@@ -230,6 +254,24 @@ def shown(data: Any) -> Any:
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
     """Write a JSON object for people and programs, atomically."""
     write_bytes(path, dumps(path.name, data, indent=2))
+
+
+def sha256(data: bytes) -> str:
+    """Return the SHA-256 in hex digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def seal(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a JSON object with the hash of its content."""
+    return {**data, SEAL: sha256(dumps("data", data))}
+
+
+def unseal(data: Mapping[str, Any], path: Path, *, required: bool = True) -> dict[str, Any]:
+    """Return a sealed object without its hash; raise an error that names the file if it differs."""
+    content = {name: value for name, value in data.items() if name != SEAL}
+    if (required or SEAL in data) and data.get(SEAL) != sha256(dumps("data", content)):
+        raise CorruptError(f"{path} is not what was written; restore or remove it")
+    return content
 
 
 def flat(data: Any, prefix: str = "") -> dict[str, Any]:

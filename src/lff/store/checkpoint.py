@@ -8,7 +8,6 @@ or ``.old`` is what a killed process leaves, and is ignored.
 """
 
 import dataclasses
-import hashlib
 import logging
 import os
 import re
@@ -23,8 +22,10 @@ from lff.core.errors import BadInputError, CorruptError, StorageError
 from lff.store import atomic
 
 CHECKPOINTS = "checkpoints"
-LAYOUT = 2
+LAYOUT = 3
 """Version of the files of a run directory; lff 0.1 wrote 1."""
+UNSEALED = 2
+"""The layout before hashes of everything, which is read without them."""
 KEPT = 2
 TENSORS, META, MANIFEST = "tensors.safetensors", "meta.json", "manifest.json"
 NEW, OLD = ".new", ".old"
@@ -126,7 +127,7 @@ def load(path: Path) -> Checkpoint:
     contents = {}
     for name, (size, sha256) in manifest.files.items():
         data = atomic.read_bytes(path / name, limit=size)
-        if len(data) != size or hashlib.sha256(data).hexdigest() != sha256:
+        if len(data) != size or atomic.sha256(data) != sha256:
             raise CorruptError(f"{path / name} is not what was written; restore or remove {path}")
         contents[name] = data
     arrays = atomic.decode(contents[TENSORS], path / TENSORS)
@@ -142,6 +143,11 @@ def kept_metas(folder: Path) -> Iterator[dict[str, Any]]:
             yield atomic.read_json(path / META)
         except StorageError:
             continue  # damaged: it will never be loaded
+
+
+def plain(folder: Path) -> list[Path]:
+    """Return the folders of complete checkpoints, newest first."""
+    return [path for path in _newest_first(Path(folder) / CHECKPOINTS) if not path.suffix]
 
 
 def final_step(folder: Path) -> int | None:
@@ -193,10 +199,9 @@ def _write(staged: Path, step: int, contents: Mapping[str, bytes]) -> None:
         atomic.write_new(staged / name, data)
     atomic.sync_folder(staged)
     files = {
-        name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        for name, data in contents.items()
+        name: {"bytes": len(data), "sha256": atomic.sha256(data)} for name, data in contents.items()
     }
-    manifest = {"layout": LAYOUT, "step": step, "files": files}
+    manifest = atomic.seal({"layout": LAYOUT, "step": step, "files": files})
     atomic.write_new(staged / MANIFEST, atomic.dumps(MANIFEST, manifest, indent=2))
     atomic.sync_folder(staged)
 
@@ -281,7 +286,7 @@ pip install 'learned-fourier-features==0.1.*'
     if layout == 1:
         remedy = "version 0.1 reads it: pip install 'learned-fourier-features==0.1.*'"
         raise StorageError(f"{path} was written by lff 0.1; {remedy}")
-    if layout != LAYOUT:
+    if layout not in (UNSEALED, LAYOUT):
         found = repr(str(layout)[:20])
         raise CorruptError(f"{path} has layout {found}; this version of lff reads layout {LAYOUT}")
 
@@ -303,4 +308,5 @@ def _read_manifest(path: Path) -> _Manifest:
     match = _NAME.fullmatch(path.name)
     if step < 0 or (match and match["step"] and int(match["step"]) != step):
         raise CorruptError(f"{where} is of another step than its folder; remove {path}")
+    atomic.unseal(data, where, required=data.get("layout") != UNSEALED)
     return _Manifest(step, files)

@@ -1,6 +1,7 @@
 """Metrics as JSON lines: one row a call, none lost and none repeated when a killed run goes on."""
 
 import csv
+import hashlib
 import io
 import json
 import math
@@ -12,15 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lff.core.errors import BadInputError, BadTypeError, CorruptError
-from lff.store.atomic import (
-    loads,
-    read_bytes,
-    refuse_size,
-    reported,
-    sync_folder,
-    write_all,
-    write_bytes,
-)
+from lff.store.atomic import loads, read_bytes, refuse_size, reported, sync_folder, write_all
 
 STEP = "env_step"
 LARGEST_NUMBER = sys.float_info.max
@@ -37,8 +30,8 @@ class MetricsFile:
     >>> folder = tempfile.TemporaryDirectory()
     >>> metrics = MetricsFile(Path(folder.name) / "metrics.jsonl")
     >>> metrics.append({"env_step": 1000, "eval/return": 12.5})
-    >>> metrics.position
-    {'bytes': 40, 'rows': 1}
+    >>> metrics.position["bytes"], metrics.position["rows"]
+    (40, 1)
     >>> metrics.close()
     >>> [*read_rows(metrics.path)]
     [{'env_step': 1000, 'eval/return': 12.5}]
@@ -55,7 +48,7 @@ class MetricsFile:
                 if not stat.S_ISREG(found.st_mode):
                     raise CorruptError(f"{self.path} is not a regular file; move it away")
                 refuse_size(self.path, found.st_size)
-                self._bytes, self._rows = self._whole_rows(found.st_size)
+                self._go_to(self._whole_rows(found.st_size))
                 os.ftruncate(self._descriptor, self._bytes)  # half a row: its writer was killed
                 sync_folder(self.path.parent)
             except BaseException:
@@ -63,9 +56,10 @@ class MetricsFile:
                 raise
 
     @property
-    def position(self) -> dict[str, int]:
-        """The end of the file in bytes and rows, for a checkpoint's meta."""
-        return {"bytes": self._bytes, "rows": self._rows}
+    def position(self) -> dict[str, Any]:
+        """The end of the file in bytes and rows, and the SHA-256 up to there, for a checkpoint."""
+        sha256 = self._hash.hexdigest()
+        return {"bytes": self._bytes, "rows": self._rows, "sha256": sha256}
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Add one row.  It survives a kill at once, a power cut after :meth:`sync`."""
@@ -81,26 +75,20 @@ class MetricsFile:
                 raise
         self._bytes += len(line)
         self._rows += 1
+        self._hash.update(line)
 
     def sync(self) -> None:
         """Make every row durable; call it before a checkpoint that holds :attr:`position`."""
         with reported("sync", self.path):
             os.fsync(self._descriptor)
 
-    def truncate(self, position: Mapping[str, int]) -> None:
+    def truncate(self, position: Mapping[str, Any]) -> None:
         """Go back to a checkpoint's position: later rows will be written again."""
-        size, rows = position.get("bytes"), position.get("rows")
-        if type(size) is not int or type(rows) is not int or size < 0:
-            raise CorruptError(
-                f"no position in {self.path}: {str(position)[:80]}; it was not written by lff"
-            )
+        data = prefix(self.path, position)
         with reported("truncate", self.path):
-            if self._whole_rows(size) != (size, rows):
-                lost = f"{self.path} has not {rows} rows in its first {size} bytes"
-                raise CorruptError(f"{lost}; restore it from a backup")
-            os.ftruncate(self._descriptor, size)
+            os.ftruncate(self._descriptor, len(data))
             os.fsync(self._descriptor)
-        self._bytes, self._rows = size, rows
+        self._go_to(data)
 
     def close(self) -> None:
         """Make every row durable and close the file."""
@@ -109,10 +97,32 @@ class MetricsFile:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _whole_rows(self, size: int) -> tuple[int, int]:
-        """Return where the last whole row within ``size`` bytes ends, and the number of rows."""
+    def _whole_rows(self, size: int) -> bytes:
+        """Return the rows within ``size`` bytes that end there or before."""
         data = os.pread(self._descriptor, size, 0)
-        return data.rfind(b"\n") + 1, data.count(b"\n")
+        return data[: data.rfind(b"\n") + 1]
+
+    def _go_to(self, data: bytes) -> None:
+        self._bytes, self._rows = len(data), data.count(b"\n")
+        self._hash = hashlib.sha256(data)
+
+
+def prefix(path: Path, position: Any) -> bytes:
+    """Return what a metrics file held at a checkpoint's position, checked against its hash."""
+    size, rows, sha256 = (
+        position.get(name) if isinstance(position, Mapping) else None
+        for name in ("bytes", "rows", "sha256")
+    )
+    if type(size) is not int or type(rows) is not int or size < 0:
+        raise CorruptError(f"no position in {path}: {str(position)[:80]}; it is not ours")
+    data = read_bytes(path)[:size]
+    if len(data) != size or data.count(b"\n") != rows or data[-1:] not in (b"", b"\n"):
+        lost = f"{path} has not {rows} rows in its first {size} bytes"
+        raise CorruptError(f"{lost}; restore it from a backup")
+    if sha256 is not None and sha256 != hashlib.sha256(data).hexdigest():  # None: an older layout
+        lost = f"the first {rows} rows of {path} are not what was written"
+        raise CorruptError(f"{lost}; restore it from a backup")
+    return data
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -139,11 +149,11 @@ def _is_stored(value: Any) -> bool:
     return value is None or isinstance(value, str)
 
 
-def rows_to_csv(rows: list[dict[str, Any]], path: Path) -> None:
-    """Write rows as one wide table, atomically; the step comes first, then names in order."""
+def rows_to_csv(rows: list[dict[str, Any]]) -> bytes:
+    """Return rows as one wide table; the step comes first, then names in order."""
     names = sorted({name for row in rows for name in row} - {STEP})
     cells = ([_cell(row.get(name)) for name in (STEP, *names)] for row in rows)
-    write_bytes(Path(path), csv_bytes([STEP, *map(_inert, names)], cells))
+    return csv_bytes([STEP, *map(_inert, names)], cells)
 
 
 def csv_bytes(headings: Iterable[str], rows: Iterable[Iterable[Any]]) -> bytes:

@@ -1,96 +1,42 @@
 """A run directory describes itself: config, command, versions, metrics, checkpoints, replay.
 
-One process writes to it.  The lock is the operating system's: it dies with its holder.
+Every byte that is kept has a hash: those of a checkpoint in its manifest; those of the metrics up
+to it, of the replay, the evaluations and the reference in its meta; that of the config in
+``run.json``, which holds its own.  ``lff.store.verify`` checks all of them.
 """
 
 import contextlib
+import logging
 import os
 import re
-import socket
-import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from lff.core import config as configs
-from lff.core.errors import BadInputError, BusyError, CorruptError, RunError, StorageError
+from lff.core.errors import BadInputError, CorruptError, RunError, StorageError
 from lff.store import atomic
 from lff.store import checkpoint as checkpoints
-from lff.store.checkpoint import CHECKPOINTS, LAYOUT, Checkpoint, check_layout
-from lff.store.metrics import STEP, MetricsFile, plain, read_rows, rows_to_csv
+from lff.store.checkpoint import CHECKPOINTS, LAYOUT, UNSEALED, Checkpoint, check_layout
+from lff.store.lock import HOLDER, LOCK, RunLock
+from lff.store.metrics import STEP, MetricsFile, plain, prefix, read_rows, rows_to_csv
 from lff.store.segments import SegmentRef, SegmentStore, find_refs
 
 Status = Literal["empty", "started", "finished"]
 STORE = "store"
-"""The key under which a checkpoint's meta holds the positions in the metrics files."""
-
-LOCK = ".lock"
-HOLDER = ".lock-holder.json"
-PATIENCE = 2.0
-"""Seconds that a loser of the lock waits for the winner to write its name."""
+"""The key under which a checkpoint's meta holds positions in the metrics files, and hashes."""
+FILES = "files"
+"""The key within, for the hashes of evaluations, reference and contact sheet by name."""
+CONFIG_HASH = "config_sha256"
+"""The key of ``run.json`` for the hash of the config, of each start."""
 _SECRET = re.compile(r"key|token|secret|passw", re.IGNORECASE)
 _START = {"bytes": 0, "rows": 0}
 OPENED = ("metrics", "timing", "segments")
 
-
-class RunLock:
-    """Of several starts in one folder exactly one runs; the others raise :class:`BusyError`."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = Path(folder)
-        # a soft lock is a file: it would outlive a killed holder and lock the run for good
-        self._lock = FileLock(self.folder / LOCK, timeout=0, fallback_to_soft=False)
-
-    def __enter__(self) -> Self:
-        if (self.folder / LOCK).exists() and not (self.folder / LOCK).is_file():
-            raise CorruptError(f"{self.folder / LOCK} is not a regular file; move it away")
-        with atomic.reported("lock", self.folder):
-            try:
-                self._lock.acquire()
-            except Timeout:
-                text = f"{self.folder} is in use by {self._holder()}"
-                raise BusyError(f"{text}; wait for it, stop it, or use another --dir") from None
-        try:
-            name = {"pid": os.getpid(), "host": socket.gethostname()}
-            started = datetime.now(UTC).isoformat(timespec="seconds")
-            atomic.write_json(self.folder / HOLDER, {**name, "started": started})
-        except BaseException:
-            self._lock.release()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(OSError):  # a stale name: the next holder overwrites it
-            (self.folder / HOLDER).unlink(missing_ok=True)
-        self._lock.release()
-
-    def _holder(self) -> str:
-        """Return who holds the lock; the name may come a moment after the lock, or be a dead's."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            with contextlib.suppress(StorageError, LookupError):
-                holder = atomic.read_json(self.folder / HOLDER)
-                who = f"pid {holder['pid']} on {holder['host']} since {holder['started']}"
-                if not _is_dead(holder):
-                    return who
-            time.sleep(0.02)
-        return "another process, which has not said its name"
-
-
-def _is_dead(holder: dict[str, Any]) -> bool:
-    if holder["host"] != socket.gethostname():
-        return False
-    try:
-        with contextlib.suppress(PermissionError, ValueError, TypeError):
-            os.kill(int(holder["pid"]), 0)
-    except ProcessLookupError:
-        return True
-    return False
+logger = logging.getLogger(__name__)
 
 
 class RunDir:
@@ -138,12 +84,30 @@ class RunDir:
     def config(self) -> dict[str, Any]:
         """The config as plain data, for ``from_dict``."""
         self._check_layout()
-        return atomic.read_json(self.config_file)
+        text = atomic.read_bytes(self.config_file, limit=atomic.LARGEST)
+        if (known := self.config_hashes()) and atomic.sha256(text) not in known:
+            remedy = "restore it, or start again by the command that started the run"
+            raise CorruptError(f"{self.config_file} is not what was written; {remedy}")
+        config: dict[str, Any] = atomic.loads(text, self.config_file)
+        return config
 
     @property
     def info(self) -> dict[str, Any]:
         """Command line, versions and seed of the first start; ``restarts`` lists the later ones."""
-        return atomic.read_json(self.info_file)
+        stored = atomic.read_json(self.info_file)
+        if atomic.SEAL not in stored:
+            check_layout(self.path, stored.get("layout", 1))
+        return atomic.unseal(stored, self.info_file, required=stored.get("layout") != UNSEALED)
+
+    def config_hashes(self) -> list[str]:
+        """Return the hashes of the configs of all starts; none if ``run.json`` does not say."""
+        try:
+            info = self.info
+        except StorageError:
+            return []
+        later = info.get("restarts")
+        starts = [info, *(later if isinstance(later, list) else [])]
+        return [s[CONFIG_HASH] for s in starts if isinstance(s, dict) and CONFIG_HASH in s]
 
     @property
     def reference(self) -> dict[str, Any]:
@@ -172,8 +136,7 @@ class RunDir:
         text = _text(config)
         self.refuse_links()  # before anything is written
         self._refuse_strangers()
-        with atomic.reported("create", self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
+        atomic.make_folder(self.path)
         with RunLock(self.path), contextlib.ExitStack() as stack:
             self._refuse_strangers()
             self._refuse_other_config(config, text, may_differ)
@@ -183,6 +146,7 @@ class RunDir:
             self.metrics = stack.enter_context(closing(MetricsFile(self.metrics_file)))
             self.timing = stack.enter_context(closing(MetricsFile(self.timing_file)))
             self.segments = SegmentStore(self.replay)
+            self._files: dict[str, str] = {}
             yield self
 
     def resume(self) -> Checkpoint | None:
@@ -192,28 +156,49 @@ class RunDir:
         killed :meth:`save` had still to do (tidy up, write the CSV) is done.
         """
         checkpoints.adopt(self.path)
-        found = checkpoints.load_latest(self.path, check=self._check_replay)
-        positions = found.meta.get(STORE, {}) if found else {}
-        for name in ("metrics", "timing"):
-            position: Any = _START
-            if found:
-                position = positions.get(name) if isinstance(positions, Mapping) else None
-            if not isinstance(position, Mapping):
-                where = found and found.path
-                raise CorruptError(f"{where} lacks {name}'s position; it was not written by lff")
-            getattr(self, name).truncate(position)
+        found = checkpoints.load_latest(self.path, check=self._check)
+        positions = found.meta[STORE] if found else {}
+        self.metrics.truncate(positions.get("metrics", _START))
+        try:
+            self.timing.truncate(positions.get("timing", _START))
+        except CorruptError as error:
+            logger.warning("%s; its rows are dropped, the run goes on", error)
+            self.timing.truncate(_START)
         if found and not found.passed_over:  # a damaged one stays until it is written again
             checkpoints.prune(self.path, found.step)
         refs = [*find_refs(found.meta)] if found else []
         self.segments.rewind(refs, protected=self._in_use())
         if refs:
             self.drop_replay_before(min(refs, key=lambda ref: ref.segment))
-        last = found.step if found else -1
-        evaluations = [p for p in self.evaluations.glob("*.json") if p.stem.isdecimal()]
-        atomic.remove(path for path in evaluations if int(path.stem) > last)
+        self._go_back(found.step if found else -1, {} if found is None else positions.get(FILES))
         if self.status == "finished":
             self.write_csv()
         return found
+
+    def _go_back(self, last: int, files: dict[str, str] | None) -> None:
+        """Remove evaluations after the step ``last``; report what is not what was written.
+
+        A damaged reference is removed: it can be played again.  A checkpoint of an older layout has
+        no hashes, None.
+        """
+        evaluations = [p for p in self.evaluations.glob("*.json") if p.stem.isdecimal()]
+        atomic.remove(path for path in evaluations if int(path.stem) > last)
+        if files is None:
+            return
+        self._files = dict(files)
+        for name in files:
+            try:
+                check_hash(self.path / name, files[name])
+            except StorageError as error:
+                logger.warning("%s; the run goes on", error)
+                if name == self._name(self.reference_file):
+                    atomic.remove([self.reference_file])
+        if not self.has_hash(self.sheet_file):
+            atomic.remove([self.sheet_file])
+
+    def has_hash(self, path: Path) -> bool:
+        """Return whether the next checkpoint already knows what was written to a file."""
+        return self._name(path) in self._files
 
     def save(
         self,
@@ -223,7 +208,7 @@ class RunDir:
         *,
         final: bool = False,
     ) -> Path:
-        """Write a checkpoint that knows where the metrics stood; a final one also writes the CSV.
+        """Write a checkpoint that knows what the metrics held; a final one also writes the CSV.
 
         References to segments may stand anywhere in ``meta``.
         """
@@ -232,8 +217,11 @@ class RunDir:
         files = {"metrics": self.metrics, "timing": self.timing}
         for file in files.values():
             file.sync()
-        positions = {name: file.position for name, file in files.items()}
-        path = checkpoints.save(self.path, step, arrays, {**meta, STORE: positions}, final=final)
+        for written in (self.reference_file, self.sheet_file):
+            if written.exists() and not self.has_hash(written):
+                self._files[self._name(written)] = atomic.sha256(atomic.read_bytes(written))
+        store = {name: file.position for name, file in files.items()} | {FILES: self._files}
+        path = checkpoints.save(self.path, step, arrays, {**meta, STORE: store}, final=final)
         if final:
             self.write_csv()
         return path
@@ -245,12 +233,14 @@ class RunDir:
     def write_evaluation(self, step: int, results: Mapping[str, Any]) -> Path:
         """Write ``evaluations/000012345.json``: equal results, equal bytes, NaN as null."""
         path = self.evaluations / f"{step:09d}.json"
-        atomic.write_json(path, plain({**results, STEP: step}))
+        data = atomic.dumps(path.name, plain({**results, STEP: step}), indent=2)
+        atomic.write_bytes(path, data)
+        self._files[self._name(path)] = atomic.sha256(data)
         return path
 
     def write_csv(self) -> None:
         """Write ``metrics.csv``, the rows of ``metrics.jsonl`` as one wide table."""
-        rows_to_csv([*read_rows(self.metrics_file)], self.csv_file)
+        atomic.write_bytes(self.csv_file, rows_to_csv([*read_rows(self.metrics_file)]))
 
     def drift(self, versions: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
         """Return the packages whose version differs from the first start's: then and now."""
@@ -259,9 +249,17 @@ class RunDir:
         pairs = {name: (then.get(name), versions.get(name)) for name in names}
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
-    def _check_replay(self, checkpoint: Checkpoint) -> None:
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self.path).as_posix()
+
+    def _check(self, checkpoint: Checkpoint) -> None:
+        """Raise unless a run can go on from a checkpoint: its replay and metrics are there."""
         for _ in self.segments.each(find_refs(checkpoint.meta)):
             pass
+        store = checkpoint.meta.get(STORE)
+        if not isinstance(store, dict):
+            raise CorruptError(f"{checkpoint.path} lacks positions in the metrics; it is not ours")
+        prefix(self.metrics_file, store.get("metrics"))
 
     def _in_use(self) -> list[SegmentRef]:
         return [*find_refs([*checkpoints.kept_metas(self.path)])]
@@ -274,7 +272,9 @@ class RunDir:
     def _check_layout(self) -> None:
         """Refuse a run of another layout, before anything of it is read or written."""
         if os.path.lexists(self.info_file):
-            check_layout(self.path, self.info.get("layout", 1))
+            # a damaged one is informational: it is reported, and written anew, at a start
+            with contextlib.suppress(CorruptError):
+                check_layout(self.path, self.info.get("layout", 1))
 
     def _refuse_strangers(self) -> None:
         if self.config_file.exists() or not self.path.is_dir():
@@ -292,8 +292,11 @@ class RunDir:
         if not self.config_file.exists():
             return
         self._check_layout()
-        stored = atomic.read_bytes(self.config_file)
+        stored, known = atomic.read_bytes(self.config_file), self.config_hashes()
         if stored == text:
+            return
+        if known[-1:] == [atomic.sha256(text)] and atomic.sha256(stored) not in known:
+            logger.warning("%s is not what was written; written again", self.config_file)
             return
         # else compared as it stands
         with contextlib.suppress(BadInputError, CorruptError), atomic.understood(self.path):
@@ -309,7 +312,6 @@ class RunDir:
             raise BadInputError("dir", str(self.path), constraint, "use another --dir")
         if names:
             checkpoints.reopen(self.path)
-        atomic.write_bytes(self.config_file, text)
 
     def _lay_out(self, text: bytes, info: Mapping[str, Any]) -> None:
         for folder in (self.checkpoints, self.replay, self.evaluations):
@@ -317,16 +319,20 @@ class RunDir:
                 folder.mkdir(exist_ok=True)
         for folder in (self.path, self.replay, self.evaluations):
             atomic.remove_temporaries(folder)
-        stored: dict[str, Any] = {"layout": LAYOUT, **_without_secrets(info)}
+        start = {**_without_secrets(info), CONFIG_HASH: atomic.sha256(text)}
+        stored: dict[str, Any] = {"layout": LAYOUT, **start}
         if self.config_file.exists() and self.info_file.exists():
-            first = self.info
-            before = first.get("restarts")
-            restarts = before if isinstance(before, list) else []
-            stored = {**first, "restarts": [*restarts, _without_secrets(info)]}
-        atomic.write_json(self.info_file, stored)
-        if not self.config_file.exists():  # last: a folder with a config is a run
+            try:
+                first = self.info
+                before = first.get("restarts")
+                restarts = [*(before if isinstance(before, list) else []), start]
+                stored = {**first, "layout": LAYOUT, "restarts": restarts}
+            except CorruptError as error:
+                logger.warning("%s; written anew, without the earlier starts", error)
+        atomic.write_json(self.info_file, atomic.seal(stored))
+        # last: a folder with a config is a run; and never a config whose hash is not known yet
+        if not self.config_file.exists() or atomic.read_bytes(self.config_file) != text:
             atomic.write_bytes(self.config_file, text)
-            atomic.sync_folder(self.path.parent)
 
 
 def find_run(path: Path | str) -> RunDir:
@@ -336,6 +342,14 @@ def find_run(path: Path | str) -> RunDir:
     if run.status == "empty":
         raise BadInputError("run", str(path), "a run directory", "start one with lff train")
     return run
+
+
+def check_hash(path: Path, sha256: str) -> None:
+    """Raise unless a file is there and has this hash."""
+    if not path.exists():
+        raise CorruptError(f"{path} is missing; restore it from a backup")
+    if atomic.sha256(atomic.read_bytes(path)) != sha256:
+        raise CorruptError(f"{path} is not what was written; restore it from a backup")
 
 
 def _text(config: Any) -> bytes:

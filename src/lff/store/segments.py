@@ -4,7 +4,6 @@ Each ``append`` writes one safetensors file, once.  A checkpoint's meta holds re
 JSON, with the SHA-256 that ``read`` checks.
 """
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -82,7 +81,7 @@ class SegmentStore:
             raise BadInputError("arrays", counts, "rows along an equal first axis", remedy)
         data = atomic.encode(arrays)
         count = next(iter(counts.values())) or 0
-        ref = SegmentRef(self._next, count, hashlib.sha256(data).hexdigest())
+        ref = SegmentRef(self._next, count, atomic.sha256(data))
         atomic.write_bytes(self.folder / ref.name, data)
         self._next += 1
         return ref
@@ -102,7 +101,7 @@ class SegmentStore:
         for ref in refs:
             path = self.folder / ref.name
             data = atomic.read_bytes(path)
-            if hashlib.sha256(data).hexdigest() != ref.sha256:
+            if atomic.sha256(data) != ref.sha256:
                 raise CorruptError(f"{path} is not what was written; restore it from a backup")
             arrays = atomic.decode(data, path)
             if any(array.ndim == 0 or len(array) != ref.count for array in arrays.values()):

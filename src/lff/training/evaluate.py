@@ -95,8 +95,8 @@ def reference_returns(env: Env, *, episodes: int, seed: int) -> dict[str, list[f
 
 
 def write_reference(run: RunDir, env: Env, *, episodes: int, seed: int) -> None:
-    """Write the returns into the run directory, once."""
-    if not run.reference_file.exists():
+    """Write the returns into the run directory, once; again if they may be damaged."""
+    if not (run.reference_file.exists() and run.has_hash(run.reference_file)):
         found = reference_returns(env, episodes=episodes, seed=seed)
         finite = {p: [r if math.isfinite(r) else None for r in rs] for p, rs in found.items()}
         write_json(run.reference_file, finite)  # the loop reports an environment that gives NaN

@@ -97,10 +97,10 @@ class Loop(ABC):
         """Run to the end in a started directory, from the newest checkpoint if there is one."""
         self.run = run
         with catch_signals(self._interrupt, lambda: self.progress.env_step):
+            checkpoint = run.resume()
             if reference_episodes:
                 count, seed = reference_episodes, self.config.seed
                 write_reference(run, self.eval_env(), episodes=count, seed=seed)
-            checkpoint = run.resume()
             if checkpoint is None:
                 self._begin()
             else:

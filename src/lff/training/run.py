@@ -204,6 +204,7 @@ def train(
         "command": command or sys.argv,
         "seed": config.seed,
         "versions": versions(),
+        "reference_episodes": reference_episodes,
         "computed": {"by": config.compute.compile, **_origin(loop)},
     }
     try:

@@ -114,6 +114,14 @@ def at(width: int) -> tuple[str, ...]:
     return tuple(f"T={step}, width {width}" for step in STEPS)
 
 
+QUALITIES: tuple[tuple[Metric, bool, dict[str, Any]], ...] = (
+    (OFF, False, {"line": 0.0, "line_label": "Q*"}),
+    (RETURN, False, {}),
+    (RANK, False, {}),
+    (LARGEST, True, {}),
+)
+"""What the figure shows: metrics, whether on a logarithmic scale, and a line to compare with."""
+
 EXPERIMENTS = (
     Experiment(
         name="fig13",
@@ -260,12 +268,7 @@ EXPERIMENTS = (
             Panel(
                 metric, kind="ends", tasks=at(64), log=log, x="gradient steps an iteration", **line
             )
-            for metric, log, line in (
-                (OFF, False, {"line": 0.0, "line_label": "Q*"}),
-                (RETURN, False, {}),
-                (RANK, False, {}),
-                (LARGEST, True, {}),
-            )
+            for metric, log, line in QUALITIES
         ),
         notes="Grid16smoothobs, rebuilt; γ 0.95, Adam at 5e-3, batches of 128, 128 new transitions "
         "an iteration by the ε-greedy policy (ε = 0.1). Network, T, LFF's σ and dimension are not "

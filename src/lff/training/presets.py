@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 import torch
 
 from lff.algos.base import ALGORITHMS
-from lff.algos.off_policy import PolyakTarget
+from lff.algos.off_policy import NoTarget, PolyakTarget
 from lff.algos.sac import LearnedAlpha
 from lff.core.checks import check_choice, nearest
 from lff.core.config import tag_of
@@ -158,6 +158,8 @@ def preset(name: PresetName, env: str, *, algo: str | type = "sac") -> Preset:
     if isinstance(sizes, PixelSizes) and env.startswith("gym-pixels/"):  # which draw themselves
         sizes = dataclasses.replace(sizes, fast_render=False)
     names = field_names(cls)
+    if isinstance(getattr(cls, "target", None), NoTarget):  # CrossQ: a preset's target is SAC's
+        values.pop("target", None)
     if "lr" in values:
         values |= dict.fromkeys(_rates(names), values.pop("lr"))
     return Preset(

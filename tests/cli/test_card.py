@@ -13,6 +13,7 @@ from lff.report.card import block, card_text, span
 from lff.runs.read import read_run
 from lff.stats.intervals import t_interval
 from lff.store import read_rows
+from lff.store.atomic import seal
 
 SHORT = {"steps": 160, "warmup_steps": 100, "eval_every": 80, "eval_episodes": 3, "log_every": 40}
 
@@ -73,7 +74,8 @@ def test_a_strangers_run_cannot_mark_up_its_card(run, tmp_path):
     (run / "config.json").write_text(json.dumps(config))
     info = json.loads((run / "run.json").read_text())
     info |= {"command": ["lff", bad], "versions": {bad: bad}}
-    (run / "run.json").write_text(json.dumps(info))
+    del info["sha256"]
+    (run / "run.json").write_text(json.dumps(seal(info)))
     text = card_text(read_run(run, name=bad), audit=bad, figure="a b).png")
     assert "\x1b" not in text
     tokens = MarkdownIt("commonmark").parse(text)

@@ -139,7 +139,7 @@ BARE = """
 import sys
 class Refuse:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("mujoco", "dm_control", "ray", "optuna", "matplotlib"):
+        if name.split(".")[0] in ("mujoco", "dm_control", "ray", "optuna"):
             raise ImportError(f"{name} is not installed here")
 sys.meta_path.insert(0, Refuse())
 from lff.cli.main import main

@@ -59,7 +59,7 @@ def test_the_random_policy_is_a_variant_and_counted_once():
 
 def test_the_largest_scale_is_taken_and_a_missing_table_says_how_to_make_it(tmp_path):
     assert find_table(tmp_path, "x") is None
-    with pytest.raises(BadInputError, match="lff experiment run x --scale laptop"):
+    with pytest.raises(BadInputError, match="run this in a clone, or name its folder"):
         need_table(tmp_path, "x")
     for scale in ("smoke", "laptop"):
         rows = [Row("x", "A", "t", 0, 1, "return", 0.1)]
@@ -67,6 +67,8 @@ def test_the_largest_scale_is_taken_and_a_missing_table_says_how_to_make_it(tmp_
         write_table(path, rows, provenance={"scale": scale})
     assert find_table(tmp_path, "x").path == tmp_path / "laptop" / "x.csv"
     assert need_table(tmp_path, "x", "smoke").scale == "smoke"
+    with pytest.raises(BadInputError, match="lff experiment run y --scale laptop"):
+        need_table(tmp_path, "y")
     assert find_table(tmp_path, "x").sidecar == {"scale": "laptop"}
     assert json.loads((tmp_path / "smoke" / "x.json").read_text())["scale"] == "smoke"
     assert read_table(tmp_path / "smoke" / "x.csv")[0].value == 0.1

@@ -13,6 +13,7 @@ from lff.core.errors import BadInputError, InterruptedRunError, NonFiniteError
 from lff.native.sac import config_gap, paying_threads, supports
 from lff.regularizers import Dropout, LayerNorm, SpectralNorm
 from lff.store import load_latest, read_rows
+from lff.store.atomic import seal
 from lff.training import train
 from lff.training.networks import NetName
 from lff.training.presets import preset
@@ -108,7 +109,8 @@ def test_a_resume_with_other_native_code_says_so_before_the_first_step(tmp_path)
     assert info["computed"]["by"] == "native"
     assert info["computed"].keys() == {"by", "key", "target", "compiler"}
     info["computed"]["key"] = "0" * 32
-    (folder / "run.json").write_text(json.dumps(info))
+    del info["sha256"]
+    (folder / "run.json").write_text(json.dumps(seal(info)))
     train(native(), directory=folder, watch=listen)
     event, text = said[0]
     assert event == "warning"
@@ -152,6 +154,10 @@ def test_a_second_thread_is_for_wide_layers(width, threads):
 def test_a_config_and_its_agent_give_the_same_answer(name, regularizer):
     algo = preset("laptop", "dmc/cheetah-run").config(name).algo
     algo = dataclasses.replace(algo, regularizers=(regularizer,) if regularizer else ())
+    if "simba" in name and isinstance(regularizer, LayerNorm | Dropout):  # it has norms of its own
+        with pytest.raises(BadInputError, match="use another trunk"):
+            algo.build(Spaces((17,), 6))
+        return
     agent = algo.build(Spaces((17,), 6))
     assert (config_gap(algo, 512) is None) == (supports(agent, widest=512) is None)
 

@@ -139,7 +139,7 @@ def test_the_laptops_is_small_and_draws_fast():
     assert config.algo.augmentation == RandomCrop(size=28)
     assert (config.steps, config.action_repeat, config.algo.batch_size) == (64_000, 8, 64)
     assert preset("laptop", "dmc-pixels/finger-spin").config().action_repeat == 2
-    assert {*SOURCES["pixels"]} == {*NAMES}
+    assert {*SOURCES["pixels"]} == {*NAMES, "default"}
     none = chosen.replace(augmentation="none").config().algo.augmentation
     assert none == NoAugmentation()
 

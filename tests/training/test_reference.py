@@ -59,8 +59,11 @@ def test_a_run_keeps_them_once_and_is_not_changed_by_them(tmp_path):
     kept = RunDir(tmp_path / "with").reference
     assert [len(kept[policy]) for policy in ("random", "zero")] == [2, 2]
     path = tmp_path / "with" / "evaluations" / "reference.json"
-    path.write_text(json.dumps({"random": [1.0], "zero": [2.0]}))
+    written = path.stat()
     train(config, directory=tmp_path / "with", reference_episodes=2)
-    assert RunDir(tmp_path / "with").reference == {"random": [1.0], "zero": [2.0]}
+    assert path.stat() == written
+    path.write_text(json.dumps({"random": [1.0], "zero": [2.0]}))  # not what was written
+    train(config, directory=tmp_path / "with", reference_episodes=2)
+    assert RunDir(tmp_path / "with").reference == kept
     rows, others = ((tmp_path / n / "metrics.jsonl").read_bytes() for n in ("with", "without"))
     assert rows == others

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 import lff
-from lff.cli.main import MODULES, main
+from lff.cli.main import main
 from lff.core.errors import BadInputError, ExitCode, RunError
 from tests.trust import kinds
 from tests.trust.result_kinds import RESULTS, SCALE, STUDY, base_results
@@ -40,6 +40,7 @@ TRAIN = (
 )
 RUN_READERS = {
     "show": "show {run}",
+    "verify": "verify {run}",
     "compare": "compare {run} {good}",
     "compare --json": "compare {run} {good} --json",
     "report": "report {run} --out {out}/page.html --force",
@@ -53,6 +54,7 @@ RUN_READERS = {
     "train": f"{TRAIN} {{run}}",
 }
 RESULT_READERS = {
+    "verify": "verify {run}",
     "verdict": f"experiment verdict {STUDY} --results {{run}}",
     "status": f"experiment status {STUDY} --results {{run}} --dir {{out}}/runs",
     "power": f"experiment power {STUDY} --results {{run}}",
@@ -60,7 +62,6 @@ RESULT_READERS = {
     "run": f"experiment run {STUDY} --results {{run}} --dir {{out}}/runs --scale "
     f"{SCALE} --workers 1 --shard 1/1000",
 }
-RUN_READERS |= {"verify": "verify {run}"} if "verify" in MODULES else {}
 SLOW = ("report", "export", "rerun")
 WRITERS = ("resume", "resume with trackers", "train", "run")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
@@ -132,7 +133,7 @@ def problems(reader, code, out, err):
         found.append("traceback")
     if CONTROL.search(out + err):
         found.append("escape printed")
-    if code and reader not in ("audit", "rerun") and "lff: " not in err:
+    if code and reader not in ("audit", "rerun", "verify") and "lff: " not in err:
         found.append(f"silent, code {code}: {(out + err)[-200:]}")
     return [f"{reader}: {one}" for one in found]
 

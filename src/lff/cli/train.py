@@ -23,7 +23,6 @@ from lff.algos import ALGORITHMS, NoTarget, PolyakTarget
 from lff.cli.show import describe_compute, print_networks, print_summary
 from lff.core.config import TYPE_KEY, from_dict, parse_part, parse_values, tag_of, to_dict
 from lff.core.errors import BadInputError
-from lff.envs import has_pixels
 from lff.regularizers import REGULARIZERS
 from lff.store import RunDir
 from lff.training import Compute, Loop, RunConfig, train
@@ -160,8 +159,8 @@ def flagged_config(cls: type, flags: TrainFlags) -> RunConfig:
     if learning.with_:
         found = tuple(_regularizer(text, algo, flags) for text in learning.with_)
         changes["regularizers"] = (*algo.regularizers, *found)
-        if any(one.penalizes for one in found) and has_pixels(flags.env):
-            changes.setdefault("target", PolyakTarget())  # the lagging copy replaces it
+        if any(one.penalizes for one in found):
+            changes.setdefault("target", type(algo).target)  # the lagging copy replaces it
     return dataclasses.replace(config, algo=dataclasses.replace(algo, **changes))
 
 

@@ -45,7 +45,7 @@ def printable(text: str) -> str:
     r"""Return a text with its control characters spelled out, so that no terminal obeys them.
 
     >>> printable("\x1b[31mred")
-    '\\\\x1b[31mred'
+    '\\x1b[31mred'
     """
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 

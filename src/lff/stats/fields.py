@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError, BadTypeError, CorruptError
-from lff.store.atomic import LARGEST, loads, read_bytes, shown, write_bytes
+from lff.store.atomic import LARGEST, loads, make_folder, read_bytes, shown, write_bytes
 
 FIELDS = "fields.json"
 """The file in a job's folder; an experiment's is ``NAME.fields.json``."""
@@ -61,7 +61,8 @@ def encode_fields(fields: Iterable[Field]) -> bytes:
 
 
 def write_fields(path: Path, fields: Iterable[Field]) -> None:
-    """Write fields to a JSON file."""
+    """Write fields to a JSON file, in a folder that is made if need be."""
+    make_folder(path.parent)
     write_bytes(path, encode_fields(fields))
 
 

@@ -53,9 +53,16 @@ def unhashed(folder: Path, known: set[Path]) -> Iterator[Finding]:
             yield Finding(path, "no hash")
 
 
+def _has_seal(path: Path) -> bool:
+    """Return whether a file has its hash in itself."""
+    try:
+        return atomic.SEAL.encode() in atomic.read_bytes(path)
+    except StorageError:
+        return False
+
+
 def _findings(run: RunDir) -> Iterator[Finding]:
-    sealed = run.info_file.exists() and atomic.SEAL in run.info_file.read_text(errors="replace")
-    yield check(run.info_file, lambda: run.info, hashed=sealed)
+    yield check(run.info_file, lambda: run.info, hashed=_has_seal(run.info_file))
     yield check(run.config_file, lambda: run.config, hashed=bool(run.config_hashes()))
     segments = SegmentStore(run.replay) if run.replay.is_dir() else None
     newest = True

@@ -14,6 +14,7 @@ from lff.runs.read import read_run
 from lff.stats.intervals import t_interval
 from lff.store import read_rows
 from lff.store.atomic import seal
+from lff.store.run_dir import CONFIG_HASH
 
 SHORT = {"steps": 160, "warmup_steps": 100, "eval_every": 80, "eval_episodes": 3, "log_every": 40}
 
@@ -74,7 +75,7 @@ def test_a_strangers_run_cannot_mark_up_its_card(run, tmp_path):
     (run / "config.json").write_text(json.dumps(config))
     info = json.loads((run / "run.json").read_text())
     info |= {"command": ["lff", bad], "versions": {bad: bad}}
-    del info["sha256"]
+    del info["sha256"], info[CONFIG_HASH]
     (run / "run.json").write_text(json.dumps(seal(info)))
     text = card_text(read_run(run, name=bad), audit=bad, figure="a b).png")
     assert "\x1b" not in text

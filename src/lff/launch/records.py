@@ -21,7 +21,15 @@ from lff.core.config import digest_of
 from lff.core.errors import CorruptError, printable
 from lff.launch.job import JobRow
 from lff.store import csv_bytes, make_folder, read_json
-from lff.store.atomic import LARGEST, loads, read_bytes, read_lines, refuse_link, reported, unseal
+from lff.store.atomic import (
+    LARGEST,
+    loads,
+    read_bytes,
+    read_lines,
+    read_sealed,
+    refuse_link,
+    reported,
+)
 from lff.store.run_dir import check_hash
 
 JOB = "job.json"
@@ -71,8 +79,7 @@ def read_job_table(folder: Path) -> list[JobRow]:
 def read_outcome(folder: Path) -> dict[str, Any]:
     """Read how a job ended, every file of it checked against its hash; an old one has none."""
     path = folder / OUTCOME
-    data = read_json(path)
-    outcome = unseal(data, path, required="files" in data)
+    outcome = read_sealed(path, lambda data: "files" in data)
     hashes = outcome.pop("files", {})
     try:
         for name in FILES:

@@ -12,8 +12,8 @@ from typing import Annotated, Any, NamedTuple
 from lff.core.checks import Config, NonEmpty, NonNegative, Size
 from lff.core.errors import BadInputError, CorruptError
 from lff.stats.fields import Field, beside, encode_fields
-from lff.store import make_folder, read_json, write_bytes
-from lff.store.atomic import read_lines, seal, sha256, unseal
+from lff.store import make_folder, write_bytes
+from lff.store.atomic import read_lines, read_sealed, seal, sha256
 
 FILES = "files"
 """The key of a sidecar for the hashes of its table and surfaces, by name."""
@@ -71,8 +71,7 @@ def read_sidecar(path: Path) -> dict[str, Any]:
     sidecar = path.with_suffix(".json")
     if not sidecar.exists():
         return {}
-    data = read_json(sidecar)
-    return unseal(data, sidecar, required=FILES in data)
+    return read_sealed(sidecar, lambda data: FILES in data)
 
 
 def check_table(path: Path, sidecar: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ import math
 import os
 import secrets
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +226,13 @@ def dumps(name: str, data: Any, *, indent: int | None = None) -> bytes:
 def read_json(path: Path, *, limit: int = LARGEST) -> dict[str, Any]:
     """Read a JSON object, without control characters, or raise an error that names the file."""
     found: dict[str, Any] = shown(loads(read_bytes(path, limit=limit), path))
+    return found
+
+
+def read_sealed(path: Path, required: Callable[[Mapping[str, Any]], bool]) -> dict[str, Any]:
+    """Read the same from a sealed object; its hash is that of the text as it was written."""
+    data = loads(read_bytes(path, limit=LARGEST), path)
+    found: dict[str, Any] = shown(unseal(data, path, required=required(data)))
     return found
 
 

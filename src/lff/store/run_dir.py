@@ -94,10 +94,12 @@ class RunDir:
     @property
     def info(self) -> dict[str, Any]:
         """Command line, versions and seed of the first start; ``restarts`` lists the later ones."""
-        stored = atomic.read_json(self.info_file)
+        return atomic.read_sealed(self.info_file, self._must_be_sealed)
+
+    def _must_be_sealed(self, stored: Mapping[str, Any]) -> bool:
         if atomic.SEAL not in stored:
             check_layout(self.path, stored.get("layout", 1))
-        return atomic.unseal(stored, self.info_file, required=stored.get("layout") != UNSEALED)
+        return stored.get("layout") != UNSEALED
 
     def config_hashes(self) -> list[str]:
         """Return the hashes of the configs of all starts; none if ``run.json`` does not say."""

@@ -34,6 +34,7 @@ from lff.core.errors import BadInputError
 from lff.data import Batch
 from lff.nn.batch_norm import BatchNorm
 from lff.optim import Adam
+from lff.regularizers import Dropout
 from lff.regularizers.base import members_of, nonlinearities
 
 Share = Annotated[float, Interval("[0, 1)", "use 0.99")]
@@ -58,7 +59,7 @@ class CrossQConfig(SACConfig):
         if not isinstance(self.target, NoTarget):
             raise BadInputError("target", self.target, "none for CrossQ", "drop it, or use sac")
         for one in self.regularizers:
-            if one.penalizes or type(one).__name__ == "Dropout":
+            if one.penalizes or isinstance(one, Dropout):
                 remedy = "leave it out, or use sac"
                 raise BadInputError("regularizers", one, "without dropout and functional", remedy)
 

@@ -27,8 +27,7 @@ from pathlib import Path
 
 import small_runs
 from power_cut import resumed_steps
-
-from lff.store import RunDir
+from simulated_disk import watch_saves
 
 CALLS = (
     *("open", "write", "fsync", "ftruncate", "rename", "replace", "mkdir", "unlink", "rmdir"),
@@ -54,20 +53,13 @@ class Faults:
         self.real = {name: getattr(os, name) for name in CALLS}
         for name in CALLS:
             setattr(os, name, self.wrap(name))
-        save = self.save = RunDir.save
-
-        def saved(run, step, *args, **options):
-            path = save(run, step, *args, **options)
-            self.saved = step
-            return path
-
-        RunDir.save = saved
+        self.unwatch = watch_saves(lambda step: setattr(self, "saved", step))
         return self
 
     def __exit__(self, *_):
         for name, function in self.real.items():
             setattr(os, name, function)
-        RunDir.save = self.save
+        self.unwatch()
 
     def wrap(self, name):
         real = self.real[name]

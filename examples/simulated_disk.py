@@ -115,6 +115,22 @@ class Disk:
             path.write_bytes(contents[number])
 
 
+def watch_saves(then):
+    """Call ``then(step)`` after every save of a run; return what ends that."""
+    save = RunDir.save
+
+    def saved(run, step, *args, **options):
+        path = save(run, step, *args, **options)
+        then(step)
+        return path
+
+    def restore():
+        RunDir.save = save
+
+    RunDir.save = saved
+    return restore
+
+
 class Recorder:
     """Records the calls that change files below a folder, and the steps whose save returned."""
 
@@ -129,20 +145,13 @@ class Recorder:
         for name in self.CALLS:
             setattr(os, name, getattr(self, name))
         os.rmdir = self.unlink_by("rmdir")
-        save = self.save = RunDir.save
-
-        def saved(run, step, *args, **options):
-            path = save(run, step, *args, **options)
-            self.events.append(("saved", step))
-            return path
-
-        RunDir.save = saved
+        self.unwatch = watch_saves(lambda step: self.events.append(("saved", step)))
         return self
 
     def __exit__(self, *_):
         for name, function in self.real.items():
             setattr(os, name, function)
-        RunDir.save = self.save
+        self.unwatch()
 
     def note(self, *event):
         self.events.append(event)

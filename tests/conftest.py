@@ -27,5 +27,13 @@ def unchecked():
 
 
 @pytest.fixture
+def double():
+    """Make float64 the default type of new tensors."""
+    torch.set_default_dtype(torch.double)
+    yield
+    torch.set_default_dtype(torch.float)
+
+
+@pytest.fixture
 def rng():
     return torch.Generator().manual_seed(0)

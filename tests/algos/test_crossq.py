@@ -9,26 +9,16 @@ from lff import Fourier, MLPTrunk, NetConfig
 from lff.algos import ALGORITHMS, FixedAlpha, PolyakTarget, Spaces
 from lff.algos.crossq import CrossQConfig
 from lff.core import BadInputError, digest, from_dict, to_dict
-from lff.envs import make as make_env
 from lff.nn import SimBaTrunk
 from lff.nn.batch_norm import BatchNorm
 from lff.regularizers import Dropout, FunctionalRegularization
-from lff.store import load_latest
-from lff.training import RunConfig, train
-from lff.training.loop import to_tensors
+from lff.training import RunConfig
 from tests.algos.batches import random_batch
-from tests.training.runs import small
+from tests.training.runs import assert_learns_the_probe, small
 
 MLP = NetConfig(trunk=MLPTrunk((16, 12)))
 OBS, ACT, SIZE = 5, 2, 32
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
-
-
-@pytest.fixture
-def double():
-    torch.set_default_dtype(torch.double)
-    yield
-    torch.set_default_dtype(torch.float)
 
 
 def make(seed=0, net=MLP, **options):
@@ -315,14 +305,4 @@ def test_it_finds_the_known_action(tmp_path):
         alpha=FixedAlpha(value=0.005),
         momentum=0.9,  # 0.99 would take longer than the run to follow the actor
     )
-    task = "probe/observation-action"
-    config = small(task, algo=algo, steps=1000, eval_every=5000, checkpoint_every=5000)
-    train(config, directory=tmp_path / "run")
-    agent = algo.build(Spaces((1,), 1))
-    agent.load_state(to_tensors(load_latest(tmp_path / "run").arrays, "agent/"))
-    env = make_env(task, seed=0)
-    for seed in range(20):
-        obs, _ = env.reset(seed=seed)
-        action = agent.act(torch.from_numpy(obs))
-        assert action.item() == pytest.approx(float(obs[0]) / 2, abs=0.12)
-        assert agent.value(torch.from_numpy(obs), action).item() == pytest.approx(0, abs=0.12)
+    assert_learns_the_probe(algo, tmp_path / "run", steps=1_000, near=0.12)

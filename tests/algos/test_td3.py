@@ -10,25 +10,15 @@ from lff.algos import ALGORITHMS, NoTarget, PolyakTarget, Spaces
 from lff.algos.base import Exploration
 from lff.algos.td3 import TD3Config
 from lff.core import BadInputError, digest, from_dict, to_dict
-from lff.envs import make as make_env
 from lff.regularizers import Dropout, FunctionalRegularization, LayerNorm
-from lff.store import load_latest
-from lff.training import RunConfig, train
-from lff.training.loop import to_tensors
+from lff.training import RunConfig
 from tests.algos.batches import random_batch
-from tests.training.runs import small
+from tests.training.runs import assert_learns_the_probe, small
 
 LFF = NetConfig(Fourier(fourier_dim=8, sigma=0.1), MLPTrunk((16, 16)))
 MLP = NetConfig(trunk=MLPTrunk((16, 16)))
 OBS, ACT, SIZE = 5, 2, 32
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
-
-
-@pytest.fixture
-def double():
-    torch.set_default_dtype(torch.double)
-    yield
-    torch.set_default_dtype(torch.float)
 
 
 def make(seed=0, net=LFF, **options):
@@ -245,14 +235,4 @@ def test_it_finds_the_known_action(tmp_path):
         critic_lr=3e-3,
         target=PolyakTarget(tau=0.05, period=1),
     )
-    task = "probe/observation-action"
-    config = small(task, algo=algo, steps=600, eval_every=5000, checkpoint_every=5000)
-    train(config, directory=tmp_path / "run")
-    agent = algo.build(Spaces((1,), 1))
-    agent.load_state(to_tensors(load_latest(tmp_path / "run").arrays, "agent/"))
-    env = make_env(task, seed=0)
-    for seed in range(20):
-        obs, _ = env.reset(seed=seed)
-        action = agent.act(torch.from_numpy(obs))
-        assert action.item() == pytest.approx(float(obs[0]) / 2, abs=0.1)
-        assert agent.value(torch.from_numpy(obs), action).item() == pytest.approx(0, abs=0.1)
+    assert_learns_the_probe(algo, tmp_path / "run", steps=600, near=0.1)

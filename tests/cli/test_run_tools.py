@@ -247,7 +247,7 @@ def test_play_gives_the_returns_of_its_seeds(home, lff_command):
     ("options", "says"),
     [
         (("--video", "x.mov"), "a .mp4 or .gif file"),
-        (("--video", "x.mp4"), "a probe has no images"),
+        (("--video", "x.mp4"), "a probe does not draw images"),
         (("--episodes", "0"), "episodes must be a positive integer"),
         (("--checkpoint", "5"), "use final, 150"),
     ],

@@ -68,7 +68,7 @@ def test_seeds():
     [
         ({"task": "probe/two_step"}, "did you mean probe/two-step"),
         ({"task": "probe/action", "action_repeat": 2}, "the known values hold for 1"),
-        ({"task": "probe/action", "render": True}, "has no images"),
+        ({"task": "probe/action", "render": True}, "does not draw images"),
     ],
 )
 def test_bad_input(arguments, message):

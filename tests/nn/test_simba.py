@@ -8,25 +8,14 @@ import torch
 from lff import Fourier, MLPTrunk, NetConfig
 from lff.algos import FixedAlpha, SACConfig, Spaces
 from lff.core import BadInputError
-from lff.envs import make as make_env
 from lff.nn import Ensemble, MatchedSimBa, SimBaTrunk, count
 from lff.regularizers import Dropout, LayerNorm
-from lff.store import load_latest
-from lff.training import train
-from lff.training.loop import to_tensors
 from lff.training.presets import preset
 from tests.algos.batches import random_batch
-from tests.training.runs import small
+from tests.training.runs import assert_learns_the_probe
 
 OBS, ACT, SIZE, WIDTH = 5, 2, 32, 6
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
-
-
-@pytest.fixture
-def double():
-    torch.set_default_dtype(torch.double)
-    yield
-    torch.set_default_dtype(torch.float)
 
 
 def norm(x, scale, shift):
@@ -202,14 +191,4 @@ def test_sac_with_it_finds_the_known_action(tmp_path):
         alpha=FixedAlpha(value=0.005),
         normalize_obs=True,
     )
-    task = "probe/observation-action"
-    config = small(task, algo=algo, steps=500, eval_every=5000, checkpoint_every=5000)
-    train(config, directory=tmp_path / "run")
-    agent = algo.build(Spaces((1,), 1))
-    agent.load_state(to_tensors(load_latest(tmp_path / "run").arrays, "agent/"))
-    env = make_env(task, seed=0)
-    for seed in range(20):
-        obs, _ = env.reset(seed=seed)
-        action = agent.act(torch.from_numpy(obs))
-        assert action.item() == pytest.approx(float(obs[0]) / 2, abs=0.12)
-        assert agent.value(torch.from_numpy(obs), action).item() == pytest.approx(0, abs=0.12)
+    assert_learns_the_probe(algo, tmp_path / "run", steps=500, near=0.12)

@@ -2,9 +2,15 @@
 
 import dataclasses
 
-from lff.algos import PPOConfig, SACConfig
+import pytest
+import torch
+
+from lff.algos import PPOConfig, SACConfig, Spaces
+from lff.envs import make
 from lff.nn import Fourier, MLPTrunk, NetConfig
-from lff.training import Compute, RunConfig, Schedule
+from lff.store import load_latest
+from lff.training import Compute, RunConfig, Schedule, train
+from lff.training.loop import to_tensors
 from lff.training.presets import preset
 
 NET = NetConfig(Fourier(fourier_dim=8, sigma=0.1), MLPTrunk((16, 16)))
@@ -55,3 +61,18 @@ def tiny_pixels(task="dmc-pixels/cartpole-swingup", *, net="lff", **options):
     compute = {key: options.pop(key) for key in ("compile", "device") if key in options}
     config = preset("laptop", task).replace(**sizes, **(values | options)).config(net)
     return dataclasses.replace(config, compute=Compute(**compute))
+
+
+def assert_learns_the_probe(algo, folder, *, steps, near):
+    """Train on the task whose best action is half the observation and gives a return of 0."""
+    task = "probe/observation-action"
+    config = small(task, algo=algo, steps=steps, eval_every=5000, checkpoint_every=5000)
+    train(config, directory=folder)
+    agent = algo.build(Spaces((1,), 1))
+    agent.load_state(to_tensors(load_latest(folder).arrays, "agent/"))
+    env = make(task, seed=0)
+    for seed in range(20):
+        obs, _ = env.reset(seed=seed)
+        action = agent.act(torch.from_numpy(obs))
+        assert action.item() == pytest.approx(float(obs[0]) / 2, abs=near)
+        assert agent.value(torch.from_numpy(obs), action).item() == pytest.approx(0, abs=near)

@@ -35,9 +35,11 @@ def make_card(
     """Return the card of a run, under the name and command of ``origin`` if it repeats that."""
     policy = load(run, trust=trust)
     report = audit(policy.agent, replay_sample(policy), show=False)
-    told = str(report) if report.layers else "no Fourier layer in these networks"
+    findings = str(report) if report.layers else "These networks do not have a Fourier layer."
     before = None if origin is None else read_run(origin)
-    return card_text(read_run(run), audit=told, figure=out.with_suffix(".png").name, origin=before)
+    return card_text(
+        read_run(run), audit=findings, figure=out.with_suffix(".png").name, origin=before
+    )
 
 
 def card_difference(card: Path, run: Path, *, origin: Path, trust: tuple[str, ...]) -> str | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 _CONTROL = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-"""What a terminal obeys instead of showing it, and what has no encoding."""
+"""Characters that control a terminal or the direction of text, and those that cannot be encoded."""
 
 
 class ExitCode(enum.IntEnum):

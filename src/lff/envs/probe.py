@@ -80,7 +80,7 @@ def make(task: str, *, seed: int, action_repeat: int = 1, render: bool = False) 
         remedy = "the known values hold for 1"
         raise BadInputError("action_repeat", action_repeat, "1 for a probe", remedy)
     if render:
-        raise BadInputError("render", render, "False for a probe", "a probe has no images")
+        raise BadInputError("render", render, "False for a probe", "a probe does not draw images")
     return ProbeEnv(task, seed=check_seed(seed))
 
 

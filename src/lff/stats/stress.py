@@ -1,0 +1,91 @@
+"""The numbers of a stress report: how a critic behaves under each stress, beside references."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from lff.stats.intervals import Interval, contrast
+
+Grade = Literal["good", "fair", "poor"]
+"""As well as the best reference, between the references, or as badly as the worst or worse."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number with its 95 % interval over seeds."""
+
+    estimate: float
+    low: float
+    high: float
+    values: tuple[float, ...]
+    """One per seed."""
+
+    @staticmethod
+    def of(values: Sequence[float]) -> "Measured":
+        """Return Student's interval of these values."""
+        interval: Interval = contrast([(1.0, values)]).interval()
+        return Measured(interval.estimate, interval.low, interval.high, tuple(values))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One network's curve in the figure of a stress, with its 95 % band."""
+
+    x: tuple[float, ...]
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stress:
+    """The result of one stress."""
+
+    key: str
+    """A word for programs: ``noise``."""
+    title: str
+    """What the number is: ``Share of target noise fitted``."""
+    question: str
+    """What it tells, in one plain sentence."""
+    better: Literal["lower", "higher"]
+    log: bool = False
+    """Whether the number spans orders of magnitude."""
+    unit: str = ""
+    """Printed behind the number: ``%``, ``times``."""
+    measured: Measured
+    references: Mapping[str, Measured]
+    """The same number of the reference networks, by name."""
+    grade: Grade
+    advice: str = ""
+    """What to do if the grade is poor, in one sentence."""
+    lines: Mapping[str, Line] = field(default_factory=dict)
+    """The figure: the network under test and the references by name; empty if there is none."""
+    x_title: str = ""
+    y_title: str = ""
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class StressReport:
+    """How one critic network behaves under all stresses."""
+
+    name: str
+    """The network under test: ``my_package.nets:make_critic``, ``LFF, sigma 0.01``."""
+    lr: float
+    is_quick: bool
+    """Whether it was made with ``--quick``: fewer seeds and steps, so wider intervals."""
+    seeds: int
+    parameters: int
+    """Of one network of the SAC stress."""
+    made: Mapping[str, str]
+    """Where and with what it was made: date, version, processor, torch."""
+    references_made: Mapping[str, str]
+    """The same for the references."""
+    stresses: tuple[Stress, ...]
+    summary: str
+    """What to do, in one sentence."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        return {"schema": 1, **asdict(self)}

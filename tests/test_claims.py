@@ -251,3 +251,19 @@ def test_the_page_on_statistics_has_the_power_of_equivalence():
             ratio = contrast([(1.0, first), (-1.0, second)], "ratio")
             found += max(ratio.above(-margin), ratio.below(margin)) <= 0.025
         assert found / 800 == pytest.approx(float(share), abs=0.05)
+
+
+FINDING = r"\(`([\w-]+)`, (\S+): ([^()]+?), \*\*([a-z ]+)\*\*"
+
+
+def test_the_page_of_findings_states_the_computed_verdicts():
+    page = " ".join((ROOT / "docs/findings.md").read_text().split())
+    findings = re.findall(FINDING, page)
+    assert len(findings) == page.count("**supported here**") + page.count(
+        "**contradicted here**"
+    ) + page.count("**undecided here**") + page.count("**holds**")
+    assert len(findings) > 15
+    for name, claim, numbers, outcome in findings:
+        verdict = verdicts_of(name)[claim]
+        assert (verdict.outcome, verdict.adjusted) == (outcome, outcome), claim
+        assert numbers in verdict.because, claim

@@ -15,10 +15,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from lff.runs.load import load
+import lff
 from lff.runs.play import Player
-from lff.training import train
-from lff.training.presets import preset
 
 SIZE, BAR, FPS, COLORS = (240, 180), 26, 12.5, 64
 
@@ -43,11 +41,17 @@ def labelled(frame: np.ndarray, text: str) -> np.ndarray:
 
 films: list[list[np.ndarray]] = []
 for name in ("mlp", "lff"):
-    config = preset("laptop", arguments.env).replace(steps=arguments.steps, seed=arguments.seed)
-    run = train(config.config(name), directory=arguments.out / name)
+    run = lff.train(
+        arguments.env,
+        net=name,
+        preset="laptop",
+        steps=arguments.steps,
+        seed=arguments.seed,
+        dir=arguments.out / name,
+    )
     film: list[np.ndarray] = []
     total = 0.0
-    with closing(Player(load(run.path), seed=0, render=True)) as player:
+    with closing(Player(lff.load(run.path), seed=0, render=True)) as player:
         every = max(1, round(player.fps / FPS))
         count = round(arguments.seconds * player.fps)
         shots: list[np.ndarray] = []

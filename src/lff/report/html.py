@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import matplotlib as mpl
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
 from lff.core.errors import BadInputError
@@ -113,6 +113,18 @@ def write_page(path: Path, text: str) -> None:
     with reported("write", path):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path, text.encode())
+
+
+def breakable(name: str) -> Markup:
+    """Return a name as escaped text that a browser may break after a dot, colon, dash or slash.
+
+    >>> str(breakable("nets:make_critic, <0.01>"))
+    'nets:<wbr>make_<wbr>critic, &lt;0.01&gt;'
+    """
+    return Markup("<wbr>").join(escape(part) for part in re.split(r"(?<=[._:/-])(?=[^\W\d])", name))
+
+
+TEMPLATES.filters["breakable"] = breakable
 
 
 def _hash(text: str) -> str:

@@ -104,8 +104,8 @@ def comparison_page(reports: Sequence[StressReport]) -> str:
     for one in (stress for report in reports for stress in report.stresses):
         heads.setdefault(one.key, one)
     keys = _keys([*heads.values()])
-    roles = {str(i): _role(report.name) for i, report in enumerate(reports)}  # names may be equal
-    colors = [*colors_of(roles).values()]
+    given = colors_of({name: _role(name) for name in (*keys, *(one.name for one in reports))})
+    colors = [given[report.name] for report in reports]
     return _render(
         "stresses.html",
         colors=[*dict.fromkeys([*colors, *(key.color for key in keys.values())])],
@@ -316,7 +316,7 @@ def _compared(
     ]
     numbers = [one.measured for *_, one in there]
     scale = Scale.of([*numbers, *head.references.values()], better=head.better, log=head.log)
-    empty = _row(head, scale, title="references", mark=None, color="")
+    empty = _row(head, scale, title="", mark=None, color="")
     empty = empty._replace(grade=None, value="", interval="", label="")
     rows = [
         _row(one, scale, title=report.name, mark=scale.mark("", one.measured), color=color)

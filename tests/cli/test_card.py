@@ -39,6 +39,9 @@ def test_a_card_has_the_numbers_of_the_run_and_a_rerun_verifies_them(run, tmp_pa
     assert "```csv\nenv_step,return,std over episodes\n" + "\n".join(curve) + "\n```" in text
     assert re.search(r"^- random policy: -\d+\.\d, 2 episodes$", text, re.MULTILINE)
     assert "lff train sac --env gym/Pendulum-v1 --dir run --reference-episodes 2" in text
+    shown = re.search(r"```json\n(.*?)```", text, re.DOTALL)[1]
+    assert json.loads(shown) == read_run(run).config
+    assert '\n  "algo.critic.trunk.hidden": [256, 256],\n' in shown
     audited = text.partition("## Audit")[2].partition("## Config")[0]
     assert re.search(r"^actor.* 0\.01 ", audited, re.MULTILINE)
     with Image.open(tmp_path / "run-card.png") as image:

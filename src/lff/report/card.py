@@ -14,7 +14,8 @@ from urllib.parse import quote
 from matplotlib.figure import Figure
 
 from lff.core.errors import printable
-from lff.report.style import GREY, new_figure
+from lff.report.drawing import FEW
+from lff.report.style import GREY, dress, new_figure, plain_ticks, run_colors
 from lff.runs.read import RETURN, Run, as_number
 from lff.stats.intervals import t_interval
 
@@ -71,7 +72,11 @@ def card_text(run: Run, *, audit: str, figure: str, origin: Run | None = None) -
     fronts = [(part, run.config.get(f"algo.{part}.front.type")) for part in ("actor", "critic")]
     versions = origin.info.get("versions")
     listed = versions if isinstance(versions, dict) else {}
-    config = json.dumps(run.config, indent=1, ensure_ascii=False, sort_keys=True)
+    fields = [
+        f"  {json.dumps(name)}: {json.dumps(run.config[name], ensure_ascii=False)}"
+        for name in sorted(run.config)
+    ]
+    config = "\n".join(["{", ",\n".join(fields), "}"])
     stem = figure.removesuffix(".png")
     return PAGE.format(
         name=span(origin.name),
@@ -108,7 +113,8 @@ def _returns(run: Run) -> str:
         lines.append(f"- not finite: {bad} episodes of the last evaluation")
     finite = [value for _, value in run.returns if math.isfinite(value)]
     if finite:
-        lines.append(f"- best of {len(finite)} evaluations: {max(finite):.1f}")
+        noun = "evaluation" if len(finite) == 1 else "evaluations"
+        lines.append(f"- best of {len(finite)} {noun}: {max(finite):.1f}")
     for policy in ("random", "zero"):
         count = len(run.reference.get(policy) or ())
         if count:
@@ -137,16 +143,23 @@ def card_figure(run: Run) -> Figure:
     figure, (axis,) = new_figure(1, width=6, height=3.4)
     points = [point for point in _points(run) if all(map(math.isfinite, point))]
     if points:
+        color = run_colors([run])[run.name]
         steps, means, spreads = zip(*points, strict=True)
-        low = [m - s for m, s in zip(means, spreads, strict=True)]
-        high = [m + s for m, s in zip(means, spreads, strict=True)]
-        axis.fill_between(steps, low, high, alpha=0.2, linewidth=0)
-        axis.plot(steps, means, marker=".")
+        if len(points) <= FEW:  # a band needs a curve
+            axis.errorbar(steps, means, yerr=spreads, color=color, fmt="o-", capsize=3)
+        else:
+            low = [m - s for m, s in zip(means, spreads, strict=True)]
+            high = [m + s for m, s in zip(means, spreads, strict=True)]
+            axis.fill_between(steps, low, high, color=color, alpha=0.2, linewidth=0)
+            axis.plot(steps, means, color=color, marker=".")
+        axis.set_xlim(0, 1.03 * max(*steps, 1))
     random = run.reference_mean("random")
     if math.isfinite(random):
         axis.axhline(random, color=GREY, linestyle=":", label="random policy")
         axis.legend(frameon=False, fontsize=8)
     axis.set(xlabel="environment steps", ylabel="return")
+    plain_ticks(axis.xaxis)
+    dress(axis)
     return figure
 
 

@@ -187,6 +187,7 @@ def draw_chart(metric: str, runs: Sequence[Run]) -> Figure:
             axis.set_xlabel("standard deviations")
         else:
             axis.set_xlabel("environment steps")
+            axis.set_xlim(left=0)
             style.plain_ticks(axis.xaxis)
         style.dress(axis, log=log)
     return figure

@@ -24,7 +24,12 @@ parser = ArgumentParser(description=__doc__)
 parser.add_argument("--out", type=Path, default=Path("runs/race"), help="folder to write to")
 parser.add_argument("--env", default="dmc/cheetah-run")
 parser.add_argument("--steps", type=int, default=60_000, help="environment steps per run")
-parser.add_argument("--seed", type=int, default=10, help="of both runs")
+parser.add_argument(
+    "--seed",
+    type=int,
+    default=11,
+    help="of both runs; 11 has the median gap at the end of the ten seeds of fig5",
+)
 parser.add_argument("--seconds", type=float, default=5.0, help="length of the film")
 arguments = parser.parse_args()
 

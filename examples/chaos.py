@@ -1,11 +1,12 @@
-"""Compound faults from one seed: SIGKILL, damaged files, a full disk, second starters, mixed.
+"""Compound faults from one seed: kills, damage, a full disk, second starters, power cuts, mixed.
 
 Each run is a process of the real command line.  Between its starts, and while it runs, faults are
 drawn from the seed; in the end it is left to finish, and final weights, metrics and evaluations
 must be those of an undisturbed run.  A start may end in success, by the kill, or with the exit code
 that its fault asks for: 74 for a full disk or damage, 2 for a config that is no longer one, 3 for a
-second starter.  Anything else, or one differing byte, is exit code 1.  The seed draws the faults;
-at which instruction a kill falls is up to the machine.
+second starter.  After a power cut, whose states are simulated, the run must go on from the last
+checkpoint whose save had returned, or a newer one.  Anything else, or one differing byte, is exit
+code 1.  The seed draws the faults; at which instruction a kill falls is up to the machine.
 
     python examples/chaos.py --seed 7                    # SAC, PPO, pixels, then a sweep on Ray
     python examples/chaos.py --seed 7 --faults 40 --no-ray
@@ -23,6 +24,7 @@ from collections import Counter
 from pathlib import Path
 
 from kill_and_resume import SETUPS, finish, kill, results, start, words_of
+from power_loss import cut_code, probe_code, take_state
 
 CHOSEN = ("cheetah LFF", "PPO, hopper LFF", "pixels, cartpole LFF")
 FULL = """
@@ -32,6 +34,8 @@ resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))
 """
 OK, USAGE, BUSY, IO = 0, 2, 3, 74
 PATIENCE = 600.0
+CALLS = (20, 100, 400)
+"""Calls that change the disk: at the start, up to a few checkpoints, up to the end."""
 READ_BACK = ("checkpoints", "replay", "config.json")
 """What a run is read back from."""
 
@@ -44,7 +48,8 @@ class Faults:
 
     def one(self) -> str:
         """Do a fault that the seed chooses."""
-        return self.rng.choice((self.kill, self.kill, self.full_disk, self.second, self.damage))()
+        others = (self.full_disk, self.second, self.damage)
+        return self.rng.choice((self.kill, self.kill, self.power_cut, self.power_cut, *others))()
 
     def kill(self) -> str:
         moment = kill(self.folder, self.words, self.rng, self.seconds)
@@ -64,6 +69,20 @@ class Faults:
         first.send_signal(signal.SIGKILL)
         self._end(first, OK, -signal.SIGKILL)
         return f"second starter: ended with {code}, then the first was killed"
+
+    def power_cut(self) -> str:
+        """Cut the power, then look where the next start goes on, and kill it there."""
+        disk, probe = self.folder.parent, self.folder.parent.with_name("resumed-at")
+        call, seed = self.rng.randrange(1, self.rng.choice(CALLS)), self.rng.randrange(2**32)
+        cut = start(self.folder, self.words, first=cut_code(disk, call, seed))
+        self._end(cut, -signal.SIGKILL)
+        left = take_state(disk)
+        self._end(start(self.folder, self.words, first=probe_code(probe)), -signal.SIGKILL)
+        step = int(probe.read_text())
+        if step < left["floor"]:
+            raise SystemExit(f"{self.folder}: resumed at {step}, saved at {left['floor']}; {left}")
+        kept = f"{left['mode']} kept, saved at {left['floor']}, resumed at {step}"
+        return f"power cut: at call {call}, {kept}"
 
     def damage(self) -> str:
         """Damage a file; if that stops the run, put the file back as from a backup."""
@@ -101,12 +120,14 @@ def torment(name: str, faults: int, seed: int, folder: Path) -> tuple[list[str],
     """Disturb one run of a set-up; return what was done and the files that differ."""
     words, rng = words_of(name, "off", seed), random.Random(f"{seed} {name}")
     seconds = finish(folder / "whole", words)
-    run, done = Faults(folder / "disturbed", words, rng, seconds), []
+    disk = folder / "disk"
+    disk.mkdir()
+    run, done = Faults(disk / "run", words, rng, seconds), []
     for _ in range(faults):
         done.append(run.one())
         print(f"  {name}: {done[-1]}", flush=True)
-    finish(folder / "disturbed", words)
-    whole, found = results(folder / "whole"), results(folder / "disturbed")
+    finish(run.folder, words)
+    whole, found = results(folder / "whole"), results(run.folder)
     return done, [n for n in {*whole, *found} if whole.get(n) != found.get(n)]
 
 
@@ -127,8 +148,10 @@ def main() -> None:
         done, differing = done + faults, differing + [f"{place}: {name}: {file}" for file in files]
     if arguments.ray:
         sweep = [sys.executable, str(Path(__file__).with_name("kill_sweep.py")), "--ray"]
-        options = f"--jobs 4 --worker-kills 4 --launcher-kills 1 --seed {arguments.seed}".split()
-        ended = subprocess.run([*sweep, *options], check=False).returncode
+        options = (
+            f"--jobs 4 --worker-kills 4 --launcher-kills 1 --power-cuts 3 --seed {arguments.seed}"
+        )
+        ended = subprocess.run([*sweep, *options.split()], check=False).returncode
         differing += ["the tables of the sweep on Ray"] if ended else []
     print(*differing, sep="\n", end="\n" if differing else "")
     kinds = Counter(text.partition(":")[0] for text in done)

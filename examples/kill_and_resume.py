@@ -24,12 +24,13 @@ import numpy as np
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
+SIZE = "--hidden-dim 32 --fourier-dim 32 --batch-size 16"
 SCHEDULE = "--steps 240 --log-every 20 --eval-every 150 --eval-episodes 1 --reference-episodes 0"
 OWN_SCHEDULE = {
     "sac": "--warmup-steps 60",
     "td3": "--warmup-steps 60",
     "crossq": "--warmup-steps 60",
-    "ppo": "--rollout-steps 60 --batch-size 20 --epochs 4",
+    "ppo": "--rollout-steps 60 --epochs 4",
 }
 SETUPS = {
     "cheetah LFF": "sac --env dmc/cheetah-run --net lff --checkpoint-every 25",
@@ -158,7 +159,7 @@ def words_of(name, how, seed):
     algo, *options = SETUPS[name].split()
     if how == "native" and (algo in ("td3", "crossq") or "dmc-pixels" in SETUPS[name]):
         how = "off"  # they have no native form
-    words = [algo, *SCHEDULE.split(), *OWN_SCHEDULE[algo].split(), *options]
+    words = [algo, *SIZE.split(), *SCHEDULE.split(), *OWN_SCHEDULE[algo].split(), *options]
     return [*words, "--compile", how, "--seed", str(seed)]
 
 

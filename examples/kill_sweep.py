@@ -2,8 +2,9 @@
 
 Sixteen short training runs go through the pool of processes, or, with --ray, through Ray.  Workers
 are killed at random while they work, the launcher itself a few times; then it is started again by
-the same command.  In the end every table must be that of an undisturbed sweep.  Exit code 1 if one
-byte differs.
+the same command.  With --power-cuts some jobs have begun before, in a process that lost its power
+(simulated, see power_loss.py).  In the end every table must be that of an undisturbed sweep.  Exit
+code 1 if one byte differs.
 """
 
 import json
@@ -17,14 +18,20 @@ import time
 from argparse import ArgumentParser
 from pathlib import Path
 
+from power_loss import cut_code, take_state
+
 from lff.algos import SACConfig
 from lff.core import digest
+from lff.core.config import to_dict
 from lff.experiments.jobs.training import TrainJob
-from lff.launch.local import launch
+from lff.launch.local import THREADS, launch
 from lff.launch.ray import launch_on_ray
 from lff.nn import Fourier, MLPTrunk, NetConfig
 from lff.training import RunConfig, Schedule
 
+CALLS = 150
+"""Calls that change the disk before a power cut, at most; about five checkpoints."""
+WORK = "import sys; from lff.launch.worker import run_request; run_request(sys.stdin.read())"
 NET = NetConfig(Fourier(fourier_dim=16, sigma=0.01), MLPTrunk(hidden=(16, 16)))
 
 
@@ -66,6 +73,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--worker-kills", type=int, default=20)
     parser.add_argument("--launcher-kills", type=int, default=3)
+    parser.add_argument("--power-cuts", type=int, default=0)
     parser.add_argument("--ray", action="store_true", help="a Ray cluster, started here")
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
     parser.add_argument("--launch", type=Path, help="be the launcher, in this folder")
@@ -78,12 +86,34 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         whole, killed = Path(folder) / "whole", Path(folder) / "killed"
         launch(sweep, whole, workers=arguments.workers)
-        counts = torment(arguments, killed)
+        counts = cut_jobs(sweep, killed, arguments) | torment(arguments, killed)
         tables = [digest(job) for job in sweep]
         differing = [d for d in tables if table(whole, d) != table(killed, d)]
         doubled = [d for d in tables if has_doubles(table(killed, d))]
     print(json.dumps({**counts, "jobs": len(sweep), "differ": differing, "doubled": doubled}))
     sys.exit(bool(differing or doubled))
+
+
+def cut_jobs(sweep: list[TrainJob], root: Path, arguments) -> dict[str, int]:
+    """Begin jobs in processes that lose their power; return how many."""
+    rng, count = random.Random(arguments.seed), arguments.power_cuts
+    root.mkdir()
+    for job in rng.sample(sweep, min(count, len(sweep))):
+        request = {"job": to_dict(job), "folder": str(root / "jobs" / digest(job)), "trust": []}
+        first = cut_code(root, rng.randrange(1, CALLS), rng.randrange(2**32))
+        path = os.pathsep.join((str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")))
+        ended = subprocess.run(
+            [sys.executable, "-c", f"{first}\n{WORK}"],
+            input=json.dumps(request),
+            env={**os.environ, **THREADS, "PYTHONPATH": path},
+            text=True,
+            check=False,
+        )
+        if ended.returncode != -signal.SIGKILL:
+            sys.exit(f"a job ended with {ended.returncode}")
+        left = take_state(root)
+        print(f"power cut of a job, {left['mode']}, saved at {left['floor']}", file=sys.stderr)
+    return {"power cuts": min(count, len(sweep))}
 
 
 def torment(arguments, root: Path) -> dict[str, int]:

@@ -25,12 +25,9 @@ from collections import Counter
 from pathlib import Path
 
 import small_runs
-from simulated_disk import NOT_KEPT, Disk, Recorder
+from simulated_disk import MODES, Disk, Recorder
 
-from lff.store import RunDir, read_json, write_json
-from lff.store.lock import HOLDER
-
-MODES = ("nothing more", "everything", "names only", "data only", "a part", "any", "any", "any")
+from lff.store import RunDir
 
 
 def finished(folder):
@@ -111,20 +108,9 @@ class Scenario:
 
     def check(self, disk, work):
         """The recorded calls must explain every file: else something writes past the record."""
-        copy = self.folder / "copy"
-        disk.write_to(copy, {number: node.now for number, node in disk.nodes.items()})
-        there, here = (
-            {p.relative_to(f): p.read_bytes() for p in f.rglob("*") if p.is_file()}
-            for f in (work, copy)
-        )
-        unknown = [
-            str(path)
-            for path in there.keys() | here.keys()
-            if there.get(path) != here.get(path) and path.name not in NOT_KEPT
-        ]
+        unknown = disk.unexplained(work, self.folder / "copy")
         if unknown:
             sys.exit(f"{self.name}: not explained by the recorded calls: {', '.join(unknown)}")
-        shutil.rmtree(copy)
 
     def cut(self, rng):
         """Cut the power once and start again; return what is wrong, if anything, and where."""
@@ -135,12 +121,8 @@ class Scenario:
                 floor = event[1]
             else:
                 disk.do(event)
-        contents = {n: node.after_cut(mode, rng) for n, node in disk.nodes.items()}
         state = self.folder / f"state-{next(self.numbers)}"
-        disk.write_to(state, contents)
-        for holder in state.rglob(HOLDER):  # the machine was started anew
-            with contextlib.suppress(Exception):
-                write_json(holder, read_json(holder) | {"boot": "another"})
+        disk.cut(state, mode, rng)
         wrong = self.recover(state, floor)
         if not wrong:
             shutil.rmtree(state)

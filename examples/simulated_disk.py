@@ -3,11 +3,16 @@
 The model is stated in docs/reliability.md.
 """
 
+import contextlib
 import os
+import shutil
 from pathlib import Path
 
-from lff.store import RunDir
+from lff.store import RunDir, read_json, write_json
+from lff.store.lock import HOLDER
 
+MODES = ("nothing more", "everything", "names only", "data only", "a part", "any", "any", "any")
+"""What a power cut leaves of the operations that were not synced."""
 NOT_KEPT = ("log.txt", "progress.json", ".progress.json")
 """Files of a job that are written for people, and need not survive."""
 
@@ -113,6 +118,24 @@ class Disk:
                 self.write_to(path / name, contents, child)
         else:
             path.write_bytes(contents[number])
+
+    def cut(self, path, mode, rng):
+        """Write what a power cut may leave to a folder; the machine is then started anew."""
+        self.write_to(path, {n: node.after_cut(mode, rng) for n, node in self.nodes.items()})
+        for holder in path.rglob(HOLDER):
+            with contextlib.suppress(Exception):
+                write_json(holder, read_json(holder) | {"boot": "another"})
+
+    def unexplained(self, work, copy):
+        """Return the files of ``work`` that the calls do not explain; ``copy`` is scratch."""
+        self.write_to(copy, {number: node.now for number, node in self.nodes.items()})
+        there, here = (
+            {p.relative_to(f): p.read_bytes() for p in f.rglob("*") if p.is_file()}
+            for f in (work, copy)
+        )
+        shutil.rmtree(copy)
+        differing = [p for p in there.keys() | here.keys() if there.get(p) != here.get(p)]
+        return sorted(str(path) for path in differing if path.name not in NOT_KEPT)
 
 
 def watch_saves(then):

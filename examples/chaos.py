@@ -23,7 +23,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from kill_and_resume import SETUPS, finish, kill, results, start, words_of
+from kill_and_resume import SETUPS, Forked, finish, kill, results, start, words_of
 from power_loss import cut_code, probe_code, take_state
 
 CHOSEN = ("cheetah LFF", "PPO, hopper LFF", "pixels, cartpole LFF")
@@ -119,7 +119,8 @@ class Faults:
 def torment(name: str, faults: int, seed: int, folder: Path) -> tuple[list[str], list[str]]:
     """Disturb one run of a set-up; return what was done and the files that differ."""
     words, rng = words_of(name, "off", seed), random.Random(f"{seed} {name}")
-    seconds = finish(folder / "whole", words)
+    finish(folder / "whole", words)
+    seconds = finish(folder / "forked", words, start=Forked)
     disk = folder / "disk"
     disk.mkdir()
     run, done = Faults(disk / "run", words, rng, seconds), []
@@ -139,6 +140,7 @@ def main() -> None:
     parser.add_argument("--no-ray", dest="ray", action="store_false", help="leave the sweep out")
     arguments = parser.parse_args()
     print(f"seed {arguments.seed}", flush=True)
+    Forked.prepare("off")
     done, differing, begin = [], [], time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
     for index, name in enumerate(arguments.setups):

@@ -3,10 +3,15 @@
 Each run is a process of the real command line.  It is killed, started again by the same command,
 killed again, and in the end left to finish; then final weights, metrics and evaluations must be
 those of an undisturbed run.  Exit code 1 if one byte differs.
+
+Undisturbed runs, and those killed while they start, are processes of their own; the others are
+forked from one that has imported everything, so that kills hit the run and not its imports.
+Moments are drawn in processor time, so that a busy machine does not move them to the end.
 """
 
 import argparse
 import json
+import multiprocessing
 import os
 import random
 import shutil
@@ -17,6 +22,7 @@ import tempfile
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 
 import gymnasium
@@ -24,8 +30,10 @@ import numpy as np
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
+IMPORTED = ("lff.cli.train", "lff.training", "lff.envs", "gymnasium.envs.mujoco")
+COMPILER = ("torch._inductor.compile_fx",)
 SIZE = "--hidden-dim 32 --fourier-dim 32 --batch-size 16"
-SCHEDULE = "--steps 240 --log-every 20 --eval-every 150 --eval-episodes 1 --reference-episodes 0"
+SCHEDULE = "--steps 160 --log-every 20 --eval-every 100 --eval-episodes 1 --reference-episodes 0"
 OWN_SCHEDULE = {
     "sac": "--warmup-steps 60",
     "td3": "--warmup-steps 60",
@@ -106,14 +114,77 @@ def start(folder, words, *, first=""):
     )
 
 
-def finish(folder, words):
-    """Run to the end; return the seconds it took."""
-    begin = time.monotonic()
-    process = start(folder, words)
+class Forked:
+    """A run in a process that is forked from one with all imports; used like a ``Popen``."""
+
+    context = multiprocessing.get_context("forkserver")
+
+    @classmethod
+    def prepare(cls, how):
+        """Import what runs need, and for a graph the compiler, before the first is forked."""
+        here = str(Path(__file__).parent)
+        os.environ["PYTHONPATH"] = os.pathsep.join(
+            filter(None, (here, os.environ.get("PYTHONPATH")))
+        )
+        cls.context.set_forkserver_preload([*IMPORTED, *(COMPILER if how == "graph" else ())])
+        first = cls.context.Process(target=int)  # imports, so that no run is timed with them
+        first.start()
+        first.join()
+
+    def __init__(self, folder, words):
+        self.errors = folder.with_name(f"{folder.name}.stderr")
+        command = ["lff", "train", *words, "--dir", str(folder)]
+        self.process = self.context.Process(target=command_line, args=(command, self.errors))
+        self.process.start()
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    @property
+    def returncode(self):
+        return self.process.exitcode
+
+    def poll(self):
+        return self.process.exitcode
+
+    def send_signal(self, number):
+        if self.process.is_alive():
+            os.kill(self.process.pid, number)
+
+    def communicate(self):
+        self.process.join()
+        return "", self.errors.read_text()
+
+
+def command_line(command, errors):
+    """Be the process that a shell would start with this command."""
+    sys.argv = command
+    for stream, path in ((1, os.devnull), (2, errors)):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(descriptor, stream)
+        os.close(descriptor)
+    import_module("lff.cli.main").main()
+
+
+def seconds_of(process):
+    """Return the processor time that the first thread of a process has had."""
+    try:
+        return int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[0]) / 1e9
+    except OSError:  # it has ended
+        return 0.0
+
+
+def finish(folder, words, *, start=start):
+    """Run to the end; return the seconds of processor time it took."""
+    process, seconds = start(folder, words), 0.0
+    while process.poll() is None:
+        seconds = max(seconds, seconds_of(process))
+        time.sleep(0.01)
     _, errors = process.communicate()
     if process.returncode:
         raise SystemExit(f"{folder}: exit code {process.returncode}\n{errors}")
-    return time.monotonic() - begin
+    return seconds
 
 
 def results(folder):
@@ -132,14 +203,15 @@ def half_written(folder):
 
 def kill(folder, words, rng, seconds):
     """Start a run and kill it at a random moment; return when and where, None if it had ended."""
-    kind = rng.choice(["any", "any", "start", "checkpoint"])
-    process, begin = start(folder, words), time.monotonic()
-    until = begin + rng.uniform(0, seconds / 3 if kind == "start" else seconds)
-    while time.monotonic() < until and process.poll() is None:
-        time.sleep(0.002)
+    kind = rng.choice([*["any"] * 4, *["checkpoint"] * 3, "start"])
+    process = (start if kind == "start" else Forked)(folder, words)
+    until, spent = rng.uniform(0, seconds), 0.0
+    while spent < until and process.poll() is None:
+        time.sleep(0.003)
+        spent = seconds_of(process)
     if kind == "checkpoint":
         while process.poll() is None and not half_written(folder):
-            pass
+            time.sleep(0.0002)
         time.sleep(rng.choice([0, rng.uniform(0, 0.02)]))
     process.send_signal(signal.SIGKILL)  # nothing happens if it has ended
     _, errors = process.communicate()
@@ -151,7 +223,7 @@ def kill(folder, words, rng, seconds):
         where = "while writing"
     else:
         where = "in the run" if (folder / "config.json").exists() else "before it began"
-    return time.monotonic() - begin, where
+    return spent, where
 
 
 def words_of(name, how, seed):
@@ -169,18 +241,19 @@ def torment(name, kills, arguments, folder, say):
     rng = random.Random(f"{arguments.seed} {name}")
     if "off" not in words:
         finish(folder / "warm", words)  # fills the compiler's cache, or the first takes longest
-    seconds = finish(folder / "whole", words)
+    finish(folder / "whole", words)
     whole = results(folder / "whole")
+    seconds = finish(folder / "forked", words, start=Forked)
     moments, differences, runs = [], [], 0
     while len(moments) < kills:
         run = folder / f"killed-{runs}"
-        for _ in range(rng.randint(3, 8)):
+        for _ in range(rng.randint(4, 12)):
             moment = kill(run, words, rng, seconds) if len(moments) < kills else None
             if moment is None:
                 break
             moments.append(moment)
             say(f"{name}: seed {arguments.seed}, killed after {moment[0]:.3f} s, {moment[1]}")
-        finish(run, words)
+        finish(run, words, start=Forked)
         runs += 1
         found = results(run)
         names = [n for n in {*whole, *found} if whole.get(n) != found.get(n)]
@@ -202,6 +275,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.kills < 1 or arguments.jobs < 1:
         parser.error("--kills and --jobs must be 1 or more")
+    Forked.prepare(arguments.compile)
     folder = arguments.out or Path(tempfile.mkdtemp(prefix="kill-and-resume-"))
     columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeElapsedColumn())
     begin, number = time.monotonic(), len(arguments.setups)

@@ -207,11 +207,11 @@ def kill(folder, words, rng, seconds):
     process = (start if kind == "start" else Forked)(folder, words)
     until, spent = rng.uniform(0, seconds), 0.0
     while spent < until and process.poll() is None:
-        time.sleep(0.003)
+        time.sleep(0.02)
         spent = seconds_of(process)
     if kind == "checkpoint":
         while process.poll() is None and not half_written(folder):
-            time.sleep(0.0002)
+            time.sleep(0.001)
         time.sleep(rng.choice([0, rng.uniform(0, 0.02)]))
     process.send_signal(signal.SIGKILL)  # nothing happens if it has ended
     _, errors = process.communicate()

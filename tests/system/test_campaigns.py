@@ -32,3 +32,4 @@ def test_random_lines_as_processes():
 def test_compound_faults_leave_every_byte():
     said = run("chaos", "--seed", "3", "--faults", "3", "--setups", "cheetah LFF", "--no-ray")
     assert "seed=3 faults=3 differences=0" in said
+    assert "cheetah LFF: power cut: at call " in said

@@ -9,9 +9,10 @@ import lff.experiments
 from lff.core.errors import BadInputError, RunError
 from lff.experiments import engine
 from lff.experiments.engine import Sweep, run_all
+from lff.experiments.grids import Each
 from lff.experiments.jobs.pause import PauseJob
 from lff.experiments.results import record_path
-from lff.experiments.spec import Each, Experiment, Panel, ours, rival
+from lff.experiments.spec import Experiment, Panel, ours, rival
 from lff.launch.job import JobRow
 from lff.launch.local import Task
 from lff.stats import Metric, MoreOften

@@ -13,7 +13,8 @@ from lff.stats.tables import read_table
 
 STUDY = """
 from dataclasses import dataclass
-from lff.experiments.spec import Each, Experiment, ours, rival
+from lff.experiments.grids import Each
+from lff.experiments.spec import Experiment, ours, rival
 from lff.launch.job import JobRow
 from lff.stats import Kind, Metric, Verdict
 

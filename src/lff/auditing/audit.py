@@ -22,14 +22,7 @@ from torch.optim import Optimizer
 
 from lff.auditing.basis_law import measure
 from lff.auditing.findings import Finding, find_faults
-from lff.auditing.layers import (
-    AuditedLayer,
-    LayerReport,
-    Location,
-    find_layers,
-    groups_of,
-    join,
-)
+from lff.auditing.layers import AuditedLayer, LayerReport, Location, find_layers, groups_of, join
 from lff.auditing.probing import find_critics
 from lff.auditing.unpack import Parts, unpack
 from lff.nn.phases import FEWEST_POINTS, count_points, measure_phases

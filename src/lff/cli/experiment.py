@@ -91,12 +91,7 @@ def run(
 
 
 def status(
-    names: Names = (),
-    /,
-    *,
-    dir: Path = RUNS,
-    results: Path = RESULTS,
-    as_json: Json = False,
+    names: Names = (), /, *, dir: Path = RUNS, results: Path = RESULTS, as_json: Json = False
 ) -> None:
     """Print for every experiment how many jobs are done at each scale, and its verdicts.
 

@@ -37,9 +37,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "report": ("report", "write an experiment or runs as one HTML page"),
         "explore": ("report", "write a page with sliders: what σ does"),
     },
-    "this machine": {
-        "doctor": ("doctor", "check the installation and print remedies"),
-    },
+    "this machine": {"doctor": ("doctor", "check the installation and print remedies")},
 }
 """By group: each command's module and its line of help."""
 MODULES = {name: entry[0] for group in COMMANDS.values() for name, entry in group.items()}

@@ -46,13 +46,7 @@ def resume_command(
 
 
 def rerun_command(
-    run: Run,
-    /,
-    *,
-    dir: Path,
-    seed: int | None = None,
-    card: Path | None = None,
-    trust: Trust = (),
+    run: Run, /, *, dir: Path, seed: int | None = None, card: Path | None = None, trust: Trust = ()
 ) -> None:
     """Repeat a run by its stored config; exit code 1 if its metrics are not equal byte for byte.
 

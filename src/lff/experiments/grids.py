@@ -1,10 +1,12 @@
-"""Grids of training runs: arms, tasks and seeds at three scales, for any algorithm."""
+"""Grids: the jobs of an experiment's arms at three scales, of one kind or of training runs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from lff.core.config import parse_part
 from lff.experiments.spec import Arm, Cell, ScaleName
+from lff.launch.job import JOBS
 
 if TYPE_CHECKING:  # a listing of experiments needs neither torch nor a simulator
     from lff.experiments.jobs.training import TrainJob
@@ -19,6 +21,8 @@ FEWEST_PIXEL_UPDATES = 2_000
 LAPTOP_ONLY = ("steps", "looks")
 """Fields of an arm that the paper's scale does not take: its runs are as long as the paper's."""
 NETS = ("net", "actor", "critic", "actor_sigma", "critic_sigma")
+STUDY: dict[str, Any] = {"steps": 60_000, "seeds": 5, "first_seed": 10, "looks": 24, "episodes": 5}
+"""Fields of the registered studies at laptop scale; their first seeds were looked at before."""
 TINY: dict[str, dict[str, Any]] = {
     "state": {
         "hidden_dim": 16,
@@ -51,6 +55,70 @@ TINY: dict[str, dict[str, Any]] = {
     },
 }
 """The smoke scale of each kind of algorithm; an arm cannot override it: it is for speed."""
+
+
+@dataclass(frozen=True)
+class Each:
+    """A grid of one job for each task and arm; each job makes all its seeds.
+
+    Fields of a job are those of task, arm and size; at the smoke scale also those of ``small``, the
+    arm's or else the grid's.  Besides its own a job may have: ``hidden_dim``, the width of a
+    network, with ``net``, its name in the presets, and ``sigma``; ``regularize``, as for ``lff
+    train --with``; ``job``, another kind than the grid's.
+    """
+
+    job: str | Callable[..., Any] = ""
+    """The tag of a kind; or a function, called with the scale and the fields."""
+    tasks: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"circle": {}})
+    """Tasks by name, with their fields."""
+    size: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of all jobs."""
+    small: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the smoke scale."""
+    smoke: tuple[str, ...] = ()
+    """The tasks of the smoke scale; all if empty."""
+    largest: ScaleName = "laptop"
+    """The scale above which the jobs do not grow."""
+
+    def __call__(self, arms: Mapping[str, Arm], scale: ScaleName) -> tuple[Cell, ...]:
+        """Return the cells, task by task."""
+        shown = (scale == "smoke" and self.smoke) or self.tasks
+        return tuple(
+            Cell(name, task, self._job(scale, {**fields, **arm.fields, **self.size}))
+            for task, fields in self.tasks.items()
+            if task in shown
+            for name, arm in arms.items()
+        )
+
+    def _job(self, scale: ScaleName, fields: dict[str, Any]) -> Any:
+        small = fields.pop("small", self.small)
+        fields |= small if scale == "smoke" else {}
+        job = fields.pop("job", self.job)
+        if not isinstance(job, str):
+            return job(scale, **fields)
+        if "hidden_dim" in fields:
+            sizes = {n: fields.pop(n) for n in ("hidden_dim", "net", "sigma") if n in fields}
+            fields["net"] = network(**sizes)
+        if "regularize" in fields:
+            fields["regularizers"] = regularizers(fields.pop("regularize"))
+        return JOBS[job](**fields)
+
+
+def network(hidden_dim: int, net: str = "lff", sigma: float = 0.01) -> Any:
+    """Return a network of the presets, or a SIREN; its layers and features are equally many."""
+    from lff.nn import NetConfig, SIRENTrunk
+    from lff.training.networks import Sizes
+
+    if net == "siren":
+        return NetConfig(trunk=SIRENTrunk((hidden_dim,) * 3))
+    return Sizes(hidden_dim=hidden_dim, fourier_dim=hidden_dim, sigma=sigma).net(net)
+
+
+def regularizers(words: Iterable[str]) -> tuple[Any, ...]:
+    """Return the regularizers of ``name`` or ``name:field=value,field=value``."""
+    from lff.regularizers import REGULARIZERS
+
+    return tuple(REGULARIZERS[name](**values) for name, values in map(parse_part, words))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +169,22 @@ class Size:
         config, advised = self.config(task, **own), fields.get("advised", False)
         episodes = min(3, config.schedule.eval_episodes)
         return TrainJob(config, reference_episodes=episodes, advised=advised)
+
+
+@dataclass(frozen=True)
+class Around:
+    """Makes a job of another kind out of a training job, as for what is done after training."""
+
+    kind: str
+    """Its tag."""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    small: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the smoke scale."""
+
+    def __call__(self, job: "TrainJob", scale: ScaleName) -> Any:
+        """Return the job."""
+        small = self.small if scale == "smoke" else {}
+        return JOBS[self.kind](job, **{**self.fields, **small})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,11 +257,7 @@ class Training:
             if scale != "laptop" or self.actions is None:
                 return size
             return replace(
-                size,
-                tasks=self.laptop,
-                seeds=self.seeds,
-                actions=self.actions,
-                looks=self.looks,
+                size, tasks=self.laptop, seeds=self.seeds, actions=self.actions, looks=self.looks
             )
         kind = kind_of(ALGORITHMS[algo])
         if scale == "smoke":
@@ -223,17 +303,8 @@ def _parsed(fields: Mapping[str, Any]) -> dict[str, Any]:
     if values.get("target") == "none":
         values["target"] = NoTarget()
     if "regularize" in values:
-        values["regularizers"] = tuple(regularizer(text) for text in values.pop("regularize"))
+        values["regularizers"] = regularizers(values.pop("regularize"))
     return values
-
-
-def regularizer(text: str) -> Any:
-    """Return the regularizer of ``name`` or ``name:field=value,field=value``."""
-    from lff.core.config import parse_part
-    from lff.regularizers import REGULARIZERS
-
-    name, values = parse_part(text)
-    return REGULARIZERS[name](**values)
 
 
 def deep_fourier(algo: Any) -> Any:

@@ -6,13 +6,12 @@ the code that the jobs run.
 """
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, get_args
 
 from lff.core.config import digest
 from lff.core.errors import BadInputError
-from lff.launch.job import JOBS
 from lff.stats.claim import Kind, Whose
 from lff.stats.metrics import RETURN, Metric, Role
 
@@ -35,24 +34,13 @@ class Arm:
     """The scales that have it."""
 
 
-def ours(scales: tuple[ScaleName, ...] = get_args(ScaleName), **fields: Any) -> Arm:
-    """Return an arm of the method under study."""
-    return Arm("ours", fields, scales)
+def _arm(role: Role, scales: tuple[ScaleName, ...] = get_args(ScaleName), **fields: Any) -> Arm:
+    return Arm(role, fields, scales)
 
 
-def baseline(scales: tuple[ScaleName, ...] = get_args(ScaleName), **fields: Any) -> Arm:
-    """Return an arm that others are compared with."""
-    return Arm("baseline", fields, scales)
-
-
-def control(scales: tuple[ScaleName, ...] = get_args(ScaleName), **fields: Any) -> Arm:
-    """Return an arm with the shape of ours but without what should matter."""
-    return Arm("control", fields, scales)
-
-
-def rival(scales: tuple[ScaleName, ...] = get_args(ScaleName), **fields: Any) -> Arm:
-    """Return an arm of another method."""
-    return Arm("rival", fields, scales)
+baseline, ours, control, rival = (functools.partial(_arm, role) for role in get_args(Role))
+"""An arm that others are compared with; of the method under study; with the shape of ours but
+without what should matter; of another method."""
 
 
 @dataclass(frozen=True)
@@ -77,37 +65,6 @@ class Grid(Protocol):
     def __call__(self, arms: Mapping[str, Arm], scale: ScaleName) -> tuple[Cell, ...]:
         """Return the cells, in the order in which jobs start."""
         ...
-
-
-@dataclass(frozen=True)
-class Each:
-    """A grid of one job for each task and arm; each job makes all its seeds."""
-
-    job: str | Callable[..., Any]
-    """The tag of a kind, called with the fields of task, arm and size; or a function, called with
-    the scale and the fields of task and arm."""
-    tasks: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"circle": {}})
-    """Tasks by name, with their fields."""
-    size: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of all jobs."""
-    small: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of the smoke scale."""
-    smoke: tuple[str, ...] = ()
-    """The tasks of the smoke scale; all if empty."""
-
-    def __call__(self, arms: Mapping[str, Arm], scale: ScaleName) -> tuple[Cell, ...]:
-        """Return the cells, task by task."""
-        is_smoke = scale == "smoke"
-        size = {**self.size, **self.small} if is_smoke else self.size
-        return tuple(
-            Cell(name, task, self._job(scale, {**fields, **arm.fields, **size}))
-            for task, fields in self.tasks.items()
-            if task in ((is_smoke and self.smoke) or self.tasks)
-            for name, arm in arms.items()
-        )
-
-    def _job(self, scale: ScaleName, fields: Mapping[str, Any]) -> Any:
-        return JOBS[self.job](**fields) if isinstance(self.job, str) else self.job(scale, **fields)
 
 
 @dataclass(frozen=True)
@@ -167,8 +124,8 @@ class Experiment:
     """The figures that are drawn."""
     notes: str = ""
     """How the small scale differs, what was left out."""
-    whole_at: ScaleName = "paper"
-    """The least scale that is the whole experiment; below it, numbers are not the paper's."""
+    whole_at: ScaleName | None = None
+    """The least scale that is the whole experiment; the largest of the grid if None."""
 
     def __post_init__(self) -> None:
         if not self.arms:
@@ -199,6 +156,7 @@ class Experiment:
         return {name: arm.role for name, arm in self.arms.items()}
 
     def is_small(self, scale: ScaleName) -> bool:
-        """Return whether a scale is smaller than the whole."""
-        order = [*SCALES]
-        return order.index(scale) < order.index(self.whole_at)
+        """Return whether a scale is smaller than the whole: its numbers are not the paper's."""
+        order: list[str] = [*SCALES]
+        whole = self.whole_at or getattr(self.grid, "largest", "paper")
+        return order.index(scale) < order.index(str(whole))

@@ -21,6 +21,5 @@ EXPERIMENTS = (
         sentences={"F-1: LFF learns faster than an MLP of equal size.": Better("LFF", than="MLP")},
         panels=(Panel(RETURN), Panel(Q), Panel(B_STD, variants=("LFF",))),
         notes="Preset laptop, nothing tuned. `fig5` is the registered study of all arms and tasks.",
-        whole_at="laptop",
     ),
 )

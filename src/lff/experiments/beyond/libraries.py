@@ -9,17 +9,8 @@ in either, since the two clip it in different ways.
 from collections.abc import Mapping
 from typing import Any
 
-from lff.experiments.grids import Training
-from lff.experiments.spec import (
-    Arm,
-    Cell,
-    Each,
-    Experiment,
-    ScaleName,
-    baseline,
-    ours,
-    rival,
-)
+from lff.experiments.grids import Around, Each, Training
+from lff.experiments.spec import Arm, Cell, Experiment, ScaleName, baseline, ours, rival
 from lff.stats.kinds import Better, Equivalent
 
 HOSTS = {"sb3": "Stable-Baselines3", "sbx": "SBX", "torchrl": "TorchRL", "tianshou": "Tianshou"}
@@ -41,30 +32,9 @@ def host_grid(host: str) -> Any:
     return cells
 
 
-def own_agent(scale: ScaleName, variant: str) -> Any:
-    """Return the job of the user's own agent with one of the two networks, all seeds."""
-    from lff.experiments.jobs.hosts import HostJob
-
-    seeds, steps = (2, 200) if scale == "smoke" else (5, 4_000)
-    return HostJob("drop_in", variant, tuple(range(seeds)), steps, every=200)
-
-
-def peer_job(job: Any, _scale: ScaleName) -> Any:
-    """Return the job of the peer of a training job."""
-    from lff.experiments.jobs.hosts import PeerJob
-
-    return PeerJob(job)
-
-
-def sb3_defaults(job: Any, _scale: ScaleName) -> Any:
-    """Return the job of Stable-Baselines3's SAC with its own sizes and rates."""
-    from lff.experiments.jobs.hosts import PeerJob
-
-    return PeerJob(job, defaults=True)
-
-
 FIRST_TASKS = ("gym/Pendulum-v1", "gym/HalfCheetah-v5", "dmc/cheetah-run", "dmc/walker-walk")
 """Tasks that people try first."""
+EQUAL = Equivalent("lff", than="sb3", scale="difference", margin=0.2)
 
 
 def peer(name: str, sentence: str, claim: Any, grid: Training, **fields: Any) -> Experiment:
@@ -73,10 +43,12 @@ def peer(name: str, sentence: str, claim: Any, grid: Training, **fields: Any) ->
     return Experiment(
         name=name,
         title=f"Does our {algo} learn as well as Stable-Baselines3's?",
-        arms={"sb3": rival(net="mlp", then=peer_job, **fields), "lff": ours(net="mlp", **fields)},
+        arms={
+            "sb3": rival(net="mlp", then=Around("peer"), **fields),
+            "lff": ours(net="mlp", **fields),
+        },
         grid=grid,
         sentences={sentence: claim},
-        whole_at="laptop",
     )
 
 
@@ -90,13 +62,7 @@ def td3(name: str, steps: int, first_seed: int = 0) -> Experiment:
     size: dict[str, Any] = {"steps": steps, "episodes": 5, "looks": 10, "first_seed": first_seed}
     grid = Training(laptop=task, largest="laptop", **size)
     fields = {"algo": "td3", "hidden_dim": 64, "lr": 1e-3, "warmup_steps": 1_000}
-    return peer(
-        name,
-        sentence,
-        Equivalent("lff", than="sb3", scale="difference", margin=0.2),
-        grid,
-        **fields,
-    )
+    return peer(name, sentence, EQUAL, grid, **fields)
 
 
 EXPERIMENTS = (
@@ -117,8 +83,12 @@ EXPERIMENTS = (
         whose="paper, empirical",
         source='§5, "only changing a few lines of code"',
         arms={"MLP": baseline(variant="MLP"), "LFF σ=0.01": ours(variant="LFF")},
-        grid=Each(own_agent, {"pendulum": {}}),
-        whole_at="laptop",
+        grid=Each(
+            "host",
+            {"pendulum": {}},
+            size={"script": "drop_in", "seeds": (0, 1, 2, 3, 4), "steps": 4_000, "every": 200},
+            small={"seeds": (0, 1), "steps": 200},
+        ),
     ),
     peer(
         "peer-sb3",
@@ -136,7 +106,7 @@ EXPERIMENTS = (
     peer(
         "peer-sb3-ppo",
         "P-sb3-ppo: Our PPO learns as well as theirs.",
-        Equivalent("lff", than="sb3", scale="difference", margin=0.2),
+        EQUAL,
         Training(laptop=("gym/HalfCheetah-v5", "gym/Hopper-v5"), episodes=5, largest="laptop"),
         algo="ppo",
         value_clip=None,
@@ -148,7 +118,7 @@ EXPERIMENTS = (
         title="Does the preset `default` learn as well as Stable-Baselines3's SAC does by default?",
         registered="2026-11-18",
         arms={
-            "SB3": rival(net="mlp", then=sb3_defaults),
+            "SB3": rival(net="mlp", then=Around("peer", {"defaults": True})),
             "MLP": baseline(net="mlp"),
             "LFF": ours(net="lff"),
         },
@@ -173,7 +143,6 @@ EXPERIMENTS = (
                 "LFF", than="MLP"
             ),
         },
-        whole_at="laptop",
         notes="Mean return over 60,000 steps, so early learning. The preset's rates are those of "
         "the other library: 3e-4 for all, batches of 256, hidden layers of 256, a target that "
         "moves at every update. Warm-up is 1,000 steps instead of 100; the temperature starts at "

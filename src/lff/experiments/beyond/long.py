@@ -1,6 +1,6 @@
 """The long run: is LFF's gain a head start or a higher end?"""
 
-from lff.experiments.grids import Training
+from lff.experiments.grids import STUDY, Training
 from lff.experiments.measured import EPISODE, Q_VALUES, RETURN
 from lff.experiments.spec import Experiment, Panel, baseline, ours
 from lff.stats.kinds import Better, Equivalent
@@ -14,12 +14,8 @@ EXPERIMENTS = (
         arms={"MLP": baseline(net="mlp"), "LFF": ours()},
         grid=Training(
             laptop=("dmc/cheetah-run", "dmc/finger-spin"),
-            steps=250_000,
-            seeds=5,
-            first_seed=10,
-            looks=25,
-            episodes=5,
             largest="laptop",
+            **STUDY | {"steps": 250_000, "looks": 25},
         ),
         metrics=(RETURN, EPISODE, *Q_VALUES),
         sentences={
@@ -35,6 +31,5 @@ EXPERIMENTS = (
         panels=(Panel(RETURN), Panel(RETURN, kind="middle")),
         notes="Five seeds, 10 to 14, the fewest that the rules judge; evaluation every 10,000 "
         "steps. The end is one evaluation of five episodes.",
-        whole_at="laptop",
     ),
 )

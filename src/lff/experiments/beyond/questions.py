@@ -1,8 +1,6 @@
 """Beyond the paper: the questions of its readers."""
 
-from typing import Any
-
-from lff.experiments.grids import Training
+from lff.experiments.grids import Around, Training
 from lff.experiments.measured import (
     CRITIC_STD,
     DORMANT,
@@ -13,25 +11,19 @@ from lff.experiments.measured import (
     Q_VALUES,
     RETURN,
 )
-from lff.experiments.spec import Arm, Experiment, Panel, ScaleName, baseline, ours, rival
+from lff.experiments.spec import Arm, Experiment, Panel, baseline, ours, rival
 from lff.stats.kinds import Better, Equivalent
 from lff.stats.metrics import Metric, Role
 
 CHEETAH, WALKER = "dmc/cheetah-run", "dmc/walker-run"
 GRID = Training(laptop=(CHEETAH, WALKER))
 NOISES = {noise: Metric(f"return at noise {noise:g}") for noise in (0.0, 0.03, 0.1, 0.3)}
+NOISY = Around("noise-test", {"noises": tuple(NOISES)}, small={"episodes": 1})
 SIGMAS = (0.001, 0.01, 0.1)
 UPDATES = (1, 2, 4)
 RATES = (3e-4, 1e-3)
 BASIS_RATES = (3e-5, 3e-4, 3e-3)
 NETS: dict[str, tuple[Role, str]] = {"MLP": ("baseline", "mlp"), "LFF": ("ours", "lff")}
-
-
-def played_with_noise(job: Any, scale: ScaleName) -> Any:
-    """Return the job that also plays under noise after training."""
-    from lff.experiments.jobs.after_training import NoiseTestJob
-
-    return NoiseTestJob(job, noises=tuple(NOISES), episodes=1 if scale == "smoke" else 5)
 
 
 EXPERIMENTS = (
@@ -43,7 +35,7 @@ EXPERIMENTS = (
             "LFF": ours(),
             "LFF, B decays": ours(regularize=("basis:decay=0.01",)),
         },
-        grid=Training(laptop=(CHEETAH, WALKER), then=played_with_noise),
+        grid=Training(laptop=(CHEETAH, WALKER), then=NOISY),
         metrics=(RETURN, *NOISES.values()),
         sentences={
             **{

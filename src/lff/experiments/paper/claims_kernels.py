@@ -1,13 +1,16 @@
 """Sentences of section 4 of the paper that a kernel can confirm or refute."""
 
-from typing import Any
-
+from lff.experiments.grids import Each
 from lff.experiments.paper.lemmas import LAZY
-from lff.experiments.spec import Each, Experiment, Panel, ScaleName, baseline, ours
+from lff.experiments.spec import Experiment, Panel, baseline, ours
 from lff.stats.kinds import Better, Exponent
 from lff.stats.metrics import Metric
 
-LIMITS = {f"{n} hidden layers, infinite": baseline(hidden=n) for n in (2, 3)}
+LIMITS = {
+    f"{n} hidden layers, infinite": baseline(hidden=n, sizes=(256, 320, 384, 448, 512))
+    for n in (2, 3)
+}
+SMALL = {"draws": 2, "sizes": (64,)}
 FINITE = "3 hidden layers of 1024"
 NET = "two-layer network"
 EIGENVALUE = Metric("eigenvalue")
@@ -15,16 +18,6 @@ SHARE = Metric("share of x", "share of x at k = 1")
 OUTPUT = Metric("output at the start", better="lower")
 CHANGE = Metric("drift", "change of the kernel", "lower")
 ZERO = 'Section 4.1: "f(x) = 0 at initialization in the infinite width limit"'
-
-
-def decay(scale: ScaleName, hidden: int, width: int = 0) -> Any:
-    """Return an MLP; the numbers of points are the draws of those without randomness."""
-    from lff.experiments.jobs.deep_kernels import DeepKernelJob
-
-    if scale == "smoke":
-        return DeepKernelJob(hidden=hidden, width=min(width, 16), draws=2, sizes=(64,))
-    sizes = (256,) if width else (256, 320, 384, 448, 512)
-    return DeepKernelJob(hidden=hidden, width=width, draws=5, sizes=sizes)
 
 
 EXPERIMENTS = (
@@ -35,9 +28,8 @@ EXPERIMENTS = (
         whose="paper, mathematical",
         quote='Section 4.2: "these eigenvalues decay approximately quadratically with the '
         'frequency"',
-        whole_at="laptop",
-        arms=LIMITS | {FINITE: baseline(hidden=3, width=1024)},
-        grid=Each(decay),
+        arms=LIMITS | {FINITE: baseline(hidden=3, width=1024, small={**SMALL, "width": 16})},
+        grid=Each("deep-kernel", size={"draws": 5}, small=SMALL),
         metrics=(EIGENVALUE,),
         sentences={
             f"C-4.2{letter}: From k = 4 to 64 the eigenvalues fall as 1/k²: {name}.": Exponent(
@@ -56,13 +48,8 @@ EXPERIMENTS = (
         whose="paper, mathematical",
         quote='Section 4.3: "any contribution from concatenation goes to zero as we increase the '
         'layer width m"',
-        whole_at="laptop",
         arms={f"σ = {sigma:g}": ours(sigma=sigma) for sigma in (0.001, 0.01, 0.1, 1.0)},
-        grid=Each(
-            "concat-share",
-            size={"draws": 40},
-            small={"draws": 2, "fourier_dims": (16, 32)},
-        ),
+        grid=Each("concat-share", size={"draws": 40}, small={"draws": 2, "fourier_dims": (16, 32)}),
         metrics=(SHARE,),
         sentences={
             **{
@@ -87,7 +74,6 @@ EXPERIMENTS = (
         whose="paper, mathematical",
         quote='Section 4.1: "This kernel function is deterministic and does not change over the '
         'course of training, due to the infinite width assumption."',
-        whole_at="laptop",
         arms={NET: ours()},
         grid=LAZY,
         metrics=(OUTPUT, CHANGE),

@@ -1,10 +1,8 @@
 """A sentence of the paper that no figure of it shows."""
 
-from typing import Any
-
-from lff.experiments.grids import Training
+from lff.experiments.grids import Around, Training
 from lff.experiments.measured import RETURN
-from lff.experiments.spec import Arm, Experiment, Panel, ScaleName
+from lff.experiments.spec import Arm, Experiment, Panel
 from lff.stats.kinds import Better
 from lff.stats.metrics import Metric, Role
 
@@ -12,13 +10,7 @@ NETS: dict[str, tuple[Role, str]] = {"MLP": ("baseline", "mlp"), "LFF": ("ours",
 TAIL = Metric("kernel/tail", "tail of the kernel", "lower")
 FREQUENCY = Metric("kernel/frequency", "kernel's frequency", "lower")
 CHEETAH = ("dmc/cheetah-run",)
-
-
-def kernel_after(job: Any, scale: ScaleName) -> Any:
-    """Return the job that also computes the critic's kernel on replayed points."""
-    from lff.experiments.jobs.after_training import ReplayKernelJob
-
-    return ReplayKernelJob(job, points=32 if scale == "smoke" else 256)
+KERNEL = Around("replay-kernel", {"points": 256}, small={"points": 32})
 
 
 EXPERIMENTS = (
@@ -36,7 +28,7 @@ EXPERIMENTS = (
             for name, (role, net) in NETS.items()
             for normalize in (False, True)
         },
-        grid=Training(laptop=CHEETAH, paper=CHEETAH, then=kernel_after),
+        grid=Training(laptop=CHEETAH, paper=CHEETAH, then=KERNEL),
         metrics=(RETURN, TAIL, FREQUENCY),
         sentences={
             f"C-freq/{metric.title.split()[0]}{suffix}: After training, LFF's {metric.title} is "

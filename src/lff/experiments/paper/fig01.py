@@ -1,8 +1,7 @@
 """Figure 1 (right): σ sets how fine a detail the network fits."""
 
-from typing import Any
-
-from lff.experiments.spec import Each, Experiment, Panel, ScaleName, ours
+from lff.experiments.grids import Each
+from lff.experiments.spec import Experiment, Panel, ours
 from lff.stats.kinds import MoreOften
 from lff.stats.metrics import Metric
 
@@ -13,18 +12,6 @@ ERROR, SWING = Metric("train error", better="lower"), Metric("total variation", 
 TRUTH, FIT = Metric("error to truth", better="lower"), Metric("fit")
 
 
-def job(scale: ScaleName, sigma: float) -> Any:
-    """Return the job of one σ; it fits all draws of the noise."""
-    from lff.experiments.jobs.regression import FitJob
-    from lff.nn import Fourier, MLPTrunk, NetConfig
-
-    small = scale == "smoke"
-    width = 16 if small else 256
-    size = {"seeds": 5, "steps": 20, "every": 10} if small else {"seeds": 20, "steps": 2_000}
-    front = Fourier(fourier_dim=width, sigma=sigma)
-    return FitJob(net=NetConfig(front, MLPTrunk(hidden=(width, width))), **size)
-
-
 EXPERIMENTS = (
     Experiment(
         name="fig1",
@@ -33,9 +20,13 @@ EXPERIMENTS = (
         whose="paper, empirical",
         quote='Figure 1: "Higher σ fits higher frequencies faster, while lower σ smooths out '
         'noise."',
-        whole_at="laptop",
         arms=ARMS,
-        grid=Each(job, {"sine": {}}),
+        grid=Each(
+            "fit",
+            {"sine": {}},
+            size={"hidden_dim": 256, "seeds": 20, "steps": 2_000},
+            small={"hidden_dim": 16, "seeds": 5, "steps": 20, "every": 10},
+        ),
         metrics=(ERROR, SWING, TRUTH, FIT),
         sentences={
             "C-1a: σ = 1 fits the sixteen noisy points faster than 0.01: its error is lower over "

@@ -2,18 +2,21 @@
 
 from typing import Any
 
-from lff.experiments.spec import Each, Experiment, Panel, ScaleName, baseline, control, ours, rival
+from lff.experiments.grids import Each
+from lff.experiments.spec import Experiment, Panel, baseline, control, ours, rival
 from lff.stats.kinds import Better, Equivalent
 from lff.stats.metrics import Metric
 
 NOISES = {"white": 0.0, "2 cells": 2.0, "4.5 cells": 4.5, "12 cells": 12.0}
 """Cells at which the correlation has fallen to 1/e; the ridge's own is 11, the maze's 6."""
-DECAY = 1e-3
-"""The largest that the paper searches."""
 LFF = "LFF σ=0.01"
 ERROR = Metric("error to truth", "error to true Q", "lower")
 LAST: dict[str, Any] = {"metric": ERROR, "statistic": "last", "scale": "log"}
 """Errors are compared by their ratio after equal training."""
+BEST = {**LAST, "statistic": "min"}
+SIMILAR = (
+    'Section 6: it "does not help when the noise and the signal look similar in frequency space"'
+)
 TARGETS, SURFACE = Metric("error to targets", better="lower"), Metric("surface")
 PAPERS = ("ridge, 4.5 cells",)
 """As in the paper's figure."""
@@ -27,37 +30,11 @@ TASKS = {
 NOISE: dict[str, Any] = {"line": 0.25**2, "line_label": "noise"}
 """A line in the figures: its variance."""
 ARMS = {
-    "MLP": baseline(),
+    "MLP": baseline(net="mlp"),
     **{f"LFF σ={sigma:g}": ours(sigma=sigma) for sigma in (0.01, 0.1, 1.0)},
-    "MLP, weight decay": rival(decay=DECAY),
-    "linear control": control(linear=0.01),
+    "MLP, weight decay": rival(net="mlp", regularize=("weight-decay:coefficient=1e-3",)),
+    "linear control": control(net="linear"),
 }
-
-
-def job(
-    scale: ScaleName,
-    surface: Any,
-    noise: float,
-    sigma: float | None = None,
-    linear: float | None = None,
-    decay: float | None = None,
-) -> Any:
-    """Return the job of an arm, surface and noise; it trains all seeds."""
-    from lff.experiments.jobs.regression import SurfaceJob
-    from lff.nn import Fourier, LinearControl, MatchedMLP, MLPTrunk, NetConfig
-    from lff.regularizers import WeightDecay
-
-    small = scale == "smoke"
-    width = 16 if small else 256
-    size = {"size": 12, "steps": 6, "batch": 32, "every": 3, "seeds": 2} if small else {}
-    trunk = MLPTrunk(hidden=(width, width))
-    net = NetConfig(Fourier(fourier_dim=width, sigma=sigma or 0.01), trunk)
-    if linear is not None:
-        net = NetConfig(LinearControl(fourier_dim=width, sigma=linear), trunk)
-    elif sigma is None:
-        net = NetConfig(trunk=MatchedMLP(like=net))
-    held = () if decay is None else (WeightDecay(coefficient=decay),)
-    return SurfaceJob(net=net, surface=surface, noise=noise, regularizers=held, **size)
 
 
 EXPERIMENTS = (
@@ -68,10 +45,13 @@ EXPERIMENTS = (
         whose="paper, empirical",
         quote='Figure 2: "While the MLP overfits, LFF learns the Q-function and ignores almost all '
         'of the noise."',
-        whole_at="laptop",
         arms=ARMS,
         grid=Each(
-            job, TASKS, smoke=("ridge, white", "ridge, 4.5 cells", "maze, white", "maze, 4.5 cells")
+            "surface",
+            TASKS,
+            size={"hidden_dim": 256},
+            small={"hidden_dim": 16, "size": 12, "steps": 6, "batch": 32, "every": 3, "seeds": 2},
+            smoke=("ridge, white", "ridge, 4.5 cells", "maze, white", "maze, 4.5 cells"),
         ),
         metrics=(ERROR, TARGETS),
         sentences={
@@ -85,9 +65,7 @@ EXPERIMENTS = (
             "C-2c: LFF is nearer than an MLP that stops in time, each at its best step.": Better(
                 LFF,
                 than="MLP",
-                metric=ERROR,
-                scale="log",
-                statistic="min",
+                **BEST,
                 tasks=PAPERS,
                 quote='Introduction: early stopping "hurts sample efficiency"',
             ),
@@ -107,37 +85,16 @@ EXPERIMENTS = (
             ),
             "C-2g: Noise as long as the signal is kept: half of its variance and more is in LFF's "
             "error, even at its best step.": Better(
-                LFF,
-                than=0.5 * 0.25**2,
-                metric=ERROR,
-                scale="log",
-                statistic="min",
-                sign=1,
-                tasks=("ridge, 12 cells",),
-                quote='Section 6: it "does not help when the noise and the signal look similar in '
-                'frequency space"',
+                LFF, than=0.5 * 0.25**2, **BEST, sign=1, tasks=("ridge, 12 cells",), quote=SIMILAR
             ),
             "C-2h: There LFF is as far off as the MLP: within 20 % of its error.": Equivalent(
-                LFF,
-                than="MLP",
-                **LAST,
-                tasks=("ridge, 12 cells",),
-                quote='Section 6: it "does not help when the noise and the signal look similar in '
-                'frequency space"',
+                LFF, than="MLP", **LAST, tasks=("ridge, 12 cells",), quote=SIMILAR
             ),
             "C-2i: On the maze too LFF is nearer than the MLP after equal training.": Better(
                 LFF, than="MLP", **LAST, tasks=MAZES, whose="ours"
             ),
             "C-2j: On the maze, whose Q* has edges, σ=1 is nearer than σ=0.01, each at its best "
-            "step.": Better(
-                "LFF σ=1",
-                than=LFF,
-                metric=ERROR,
-                scale="log",
-                statistic="min",
-                tasks=MAZES,
-                whose="ours",
-            ),
+            "step.": Better("LFF σ=1", than=LFF, **BEST, tasks=MAZES, whose="ours"),
         },
         panels=(
             Panel(SURFACE, kind="grid", tasks=PAPERS),

@@ -1,8 +1,7 @@
 """Figure 3: the kernel of two-layer Fourier networks, and what σ does to its spectrum."""
 
-from typing import Any
-
-from lff.experiments.spec import Each, Experiment, Panel, ScaleName, baseline, ours
+from lff.experiments.grids import Each
+from lff.experiments.spec import Experiment, Panel, baseline, ours
 from lff.stats.kinds import Computed, Exponent, MoreOften
 from lff.stats.metrics import Metric
 
@@ -14,31 +13,8 @@ EIGENVALUE = Metric("eigenvalue", "eigenvalue over n")
 FIRST = Metric("eigenvalue 1", "eigenvalue over n, k = 1")
 EIGHTH = Metric("eigenvalue 8", "eigenvalue over n, k = 8")
 HIGHEST = Metric("highest eigenvalue", "eigenvalue over n, k = n/2")
+SMALL = {"sizes": (64, 128), "degree": 60}
 REACHES = Metric("sigma for the highest", "σ that reaches k = n/2")
-
-
-def compared(scale: ScaleName, sigma: float, *, exact: bool) -> Any:
-    """Return networks, or Lemma 1, at one σ."""
-    from lff.experiments.jobs.kernels import CircleKernelJob, MonteCarloJob
-
-    small = scale == "smoke"
-    degree, sizes = (60, (64, 128)) if small else (5, (64, 128, 256, 512, 1000))
-    if exact:
-        return CircleKernelJob(sigma=sigma, degree=degree, sizes=sizes)
-    width, draws = (32, 2) if small else (1024, 10)
-    return MonteCarloJob(sigma=sigma, angles=degree, draws=draws, widths=(width,))
-
-
-def spectrum(scale: ScaleName, sigma: float | None = None) -> Any:
-    """Return the spectrum at one σ, or the σ that is needed; the numbers of points are draws."""
-    from lff.experiments.jobs.kernels import CircleKernelJob, HighestFrequencyJob
-
-    if scale == "smoke":
-        sizes = (64, 128)
-        if sigma is None:
-            return HighestFrequencyJob(sizes=sizes, shares=(0.1, 0.3))
-        return CircleKernelJob(sigma=sigma, sizes=sizes, degree=60)
-    return HighestFrequencyJob() if sigma is None else CircleKernelJob(sigma=sigma)
 
 
 EXPERIMENTS = (
@@ -48,9 +24,21 @@ EXPERIMENTS = (
         source="Figure 3a",
         whose="paper, mathematical",
         quote='Figure 3: "The NTK limit is quite accurate for realistically wide networks."',
-        whole_at="laptop",
-        arms={NETWORKS: ours(exact=False), "Lemma 1": baseline(exact=True)},
-        grid=Each(compared, {f"σ = {sigma:g}": {"sigma": sigma} for sigma in (1.0, 4.0)}),
+        arms={
+            NETWORKS: ours(
+                job="monte-carlo",
+                angles=5,
+                draws=10,
+                widths=(1024,),
+                small={"angles": 60, "draws": 2, "widths": (32,)},
+            ),
+            "Lemma 1": baseline(degree=5),
+        },
+        grid=Each(
+            "circle-kernel",
+            {f"σ = {sigma:g}": {"sigma": sigma} for sigma in (1.0, 4.0)},
+            small=SMALL,
+        ),
         metrics=(KERNEL, INSIDE),
         sentences={
             "C-3a: Lemma 1 is within 2 standard deviations of ten networks at 95 % of angles, in "
@@ -66,12 +54,13 @@ EXPERIMENTS = (
         source="Figure 3b and c",
         whose="paper, mathematical",
         quote='Figure 3: "Increasing σ here increases the higher frequencies\' eigenvalues"',
-        whole_at="laptop",
         arms={
             **{name: ours(sigma=s) for name, s in zip(NAMES, SIGMAS, strict=True)},
-            NEEDED: baseline(),
+            NEEDED: baseline(
+                job="highest-frequency", small={"sizes": (64, 128), "shares": (0.1, 0.3)}
+            ),
         },
-        grid=Each(spectrum),
+        grid=Each("circle-kernel", small=SMALL),
         metrics=(KERNEL, EIGENVALUE, FIRST, EIGHTH, HIGHEST, REACHES),
         sentences={
             "C-3c1: A larger σ raises the eigenvalue of the highest frequency.": Computed(

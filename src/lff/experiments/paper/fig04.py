@@ -1,6 +1,7 @@
 """Figure 4: spectra of deep networks, infinitely wide and of width 1024."""
 
-from lff.experiments.spec import Each, Experiment, Panel, baseline, ours
+from lff.experiments.grids import Each
+from lff.experiments.spec import Experiment, Panel, baseline, ours
 from lff.stats.kinds import Better, MoreOften
 from lff.stats.metrics import Metric
 
@@ -29,12 +30,9 @@ EXPERIMENTS = (
         source="Figure 4, left",
         whose="paper, mathematical",
         quote='Section 4.4: "increasing σ leads to larger eigenvalues for higher frequencies"',
-        whole_at="laptop",
         arms=LEFT,
         grid=Each(
-            "deep-kernel",
-            size={"hidden": 3},
-            small={"draws": 2, "sizes": (32,), "fourier_dim": 64},
+            "deep-kernel", size={"hidden": 3}, small={"draws": 2, "sizes": (32,), "fourier_dim": 64}
         ),
         metrics=(EIGENVALUE, TAIL),
         sentences={
@@ -67,7 +65,6 @@ EXPERIMENTS = (
         source="Figure 4, right",
         whose="paper, mathematical",
         quote='Figure 4: "We find that the NTK is accurate (note the log scale)"',
-        whole_at="laptop",
         arms=RIGHT,
         grid=Each(
             "deep-kernel",

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from lff.experiments.grids import PIXEL_TASK, Training, pixel_size
+from lff.experiments.grids import PIXEL_TASK, Each, Training, pixel_size
 from lff.experiments.measured import EPISODE, Q_VALUES, RETURN
-from lff.experiments.spec import Each, Experiment, Panel, ScaleName, baseline, ours, rival
+from lff.experiments.spec import Experiment, Panel, ScaleName, baseline, ours, rival
 from lff.stats.kinds import Better, Equivalent, MoreOften
 from lff.stats.metrics import Metric
 
@@ -119,7 +119,7 @@ EXPERIMENTS = (
         title="Does LFF fit Q from pixels better, on one fixed set of images?",
         source="not in the paper: Figure 6 without the variance of exploration",
         arms={"CNN": baseline(net="cnn"), "LFF": ours(), "CNN, vanilla": rival(net="cnn-vanilla")},
-        grid=Each(regression, {f"noise {noise:g}": {"noise": noise} for noise in (0.0, 1.0)}),
+        grid=Each(regression, {f"noise {n:g}": {"noise": n} for n in (0.0, 1.0)}, largest="paper"),
         metrics=(TEST, TRAIN),
         sentences={
             f"C-6d/noise {noise:g}: LFF ends nearer to held-out returns than the CNN of equal "

@@ -1,6 +1,6 @@
 """Figures 7 and 12: Gaussian noise on the bootstrap targets."""
 
-from lff.experiments.grids import Training
+from lff.experiments.grids import STUDY, Training
 from lff.experiments.measured import EPISODE, Q_VALUES, RETURN
 from lff.experiments.spec import Arm, Experiment
 from lff.stats.kinds import Better, Point, Slope
@@ -32,15 +32,7 @@ EXPERIMENTS = (
             for noise in NOISES
             for net, (role, word) in NETS.items()
         },
-        grid=Training(
-            laptop=("dmc/cheetah-run",),
-            skip="humanoid",
-            steps=60_000,
-            seeds=8,
-            first_seed=10,
-            looks=24,
-            episodes=5,
-        ),
+        grid=Training(laptop=("dmc/cheetah-run",), skip="humanoid", **STUDY | {"seeds": 8}),
         metrics=(RETURN, EPISODE, *Q_VALUES),
         sentences={
             "C-7a: The more noise on the targets, the more LFF gains over the MLP.": Slope(

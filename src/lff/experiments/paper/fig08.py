@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from lff.experiments.grids import Training
+from lff.experiments.grids import Around, Training
 from lff.experiments.measured import EPISODE, Q_ERROR, Q_MAX, RETURN, SELF_EXCITATION
-from lff.experiments.spec import Experiment, Panel, ScaleName, baseline, control, ours, rival
+from lff.experiments.spec import Experiment, Panel, baseline, control, ours, rival
 from lff.stats.kinds import Better, MoreOften
 
 BOUND = 100.0
@@ -34,17 +34,12 @@ GRID: dict[str, Any] = {
     "looks": 16,
     "episodes": 5,
 }
+EARLY = Around("self-excitation", small={"updates": (10, 20)})
+"""Measures what the first updates of a run tell."""
 DIVERGES: dict[str, Any] = {"metric": Q_MAX, "statistic": "max", "above": 10 * BOUND}
 FAIL = 'Section 5.2: "MLPs consistently fail to learn on all environments in this setting"'
 STABLE = 'Figure 8: "the LFF network is remarkably stable"'
 FASTER = 'Figure 8: LFF "even learns faster on Quadruped Walk than when using target networks"'
-
-
-def measured_early(job: Any, scale: ScaleName) -> Any:
-    """Return the job that measures what the first updates of a run tell."""
-    from lff.experiments.jobs.after_training import SelfExcitationJob
-
-    return SelfExcitationJob(job, updates=(10, 20)) if scale == "smoke" else SelfExcitationJob(job)
 
 
 EXPERIMENTS = (
@@ -55,12 +50,7 @@ EXPERIMENTS = (
         whose="paper, empirical",
         quote=FAIL,
         registered="2026-11-18",
-        arms={
-            **ARMS,
-            **MORE,
-            "MLP": baseline(net="mlp", **WITH),
-            "LFF": ours(**WITH),
-        },
+        arms={**ARMS, **MORE, "MLP": baseline(net="mlp", **WITH), "LFF": ours(**WITH)},
         grid=Training(**GRID),
         until={"laptop": 40_000},
         metrics=(RETURN, EPISODE, Q_MAX, Q_ERROR),
@@ -98,14 +88,13 @@ EXPERIMENTS = (
         title="Does the self-excite eigenvalue warn before runs without a target network diverge?",
         source="Figure 8",
         arms={**ARMS, **MORE},
-        grid=Training(**GRID, largest="laptop", then=measured_early),
+        grid=Training(**GRID, largest="laptop", then=EARLY),
         metrics=(SELF_EXCITATION,),
         panels=(Panel(SELF_EXCITATION, line=0.0, line_label="grows above"),),
         notes="Descriptive, without verdicts: runs of fig8 after 1,000 and 2,000 updates, by the "
         "measure of Yue et al. (2023) on 256 replayed transitions, to be read beside fig8's "
         "largest |Q| seed by seed. Each number is of a run that stops there, so that the jobs of "
         "fig8 are as they were registered.",
-        whole_at="laptop",
     ),
     Experiment(
         name="fig8-first",

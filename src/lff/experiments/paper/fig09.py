@@ -1,15 +1,12 @@
 """Figures 9 and 10: where LFF helps, and which parts of the layer matter."""
 
-from typing import Any
-
-from lff.experiments.grids import Training
+from lff.experiments.grids import STUDY, Training
 from lff.experiments.measured import EPISODE, RETURN
 from lff.experiments.spec import Experiment, baseline, control, ours, rival
 from lff.stats.kinds import Better, Equivalent
 
 TASKS = ("dmc/cheetah-run", "dmc/finger-spin")
 PAPER = ("dmc/walker-run", "dmc/quadruped-run", "dmc/cheetah-run", "dmc/finger-turn_hard")
-STUDY: dict[str, Any] = {"steps": 60_000, "seeds": 5, "first_seed": 10, "looks": 24, "episodes": 5}
 SIGMAS = (0.002, 0.1)
 SMALL_SIGMA = 0.0028
 """Has the paper's 2πσ√(F/2) at F = 128."""
@@ -30,11 +27,7 @@ EXPERIMENTS = (
             "LFF in actor": ours(net="mlp", actor="lff"),
             "MLP with concatenation": rival(net="mlp-concat"),
         },
-        grid=Training(
-            laptop=TASKS,
-            paper=PAPER,
-            **STUDY,
-        ),
+        grid=Training(laptop=TASKS, paper=PAPER, **STUDY),
         metrics=(RETURN, EPISODE),
         sentences={
             "C-9c: LFF in the critics is better than LFF in the actor.": Better(

@@ -1,9 +1,11 @@
 """Figure 13: noise amplification against underparameterization, by fitted Q-iteration."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
-from lff.experiments.spec import Each, Experiment, Panel, ScaleName, baseline, control, ours, rival
+from lff.experiments.grids import Each, network, regularizers
+from lff.experiments.spec import Experiment, Panel, ScaleName, baseline, control, ours, rival
 from lff.stats.kinds import Better, Computed, Correlates, MoreOften, Point, Slope
 from lff.stats.metrics import Metric
 
@@ -28,13 +30,16 @@ SMALLEST = Metric("smallest singular value")
 PENALTIES = Metric("difference of penalties", better="lower")
 RANK_KEPT = Metric("effective rank, end over start")
 LARGEST_GREW = Metric("largest singular value, end over start")
+NORM = rival(net="mlp", regularize=("layer-norm",))
+AS_WIDE = "constant, as wide"
+SINGULAR_VALUES = (LARGEST, SMALLEST, PENALTIES, RANK_KEPT, LARGEST_GREW)
 ARMS = {
     "MLP": baseline(net="mlp"),
     LFF: ours(net="lff", sigma=0.1),
     "LFF σ=0.01": ours(net="lff", sigma=0.01),
     LINEAR: control(net="linear", sigma=0.1),
-    "constant control": control(net="constant"),
-    "MLP + layer norm": rival(net="mlp", norm=True),
+    "constant control": control(net=AS_WIDE),
+    "MLP + layer norm": NORM,
 }
 NEAR = {
     "mlp": "MLP",
@@ -73,33 +78,24 @@ def job(
     net: str,
     sigma: float = 0.1,
     *,
-    norm: bool = False,
+    regularize: tuple[str, ...] = (),
     seeds: int = 5,
 ) -> Any:
     """Return the job of an arm, T and width, all seeds; with 40 of them each has its own grid."""
     from lff.experiments.jobs.gridworlds import FQIJob
-    from lff.nn import ConstantControl, Fourier, LinearControl, MatchedMLP, MLPTrunk, NetConfig
-    from lff.regularizers import LayerNorm
+    from lff.nn import ConstantControl
     from lff.tabular import FQIConfig
 
     small = scale == "smoke"
     width = 8 if small else width
-    fronts: dict[str, Any] = {
-        "lff": Fourier(fourier_dim=width, sigma=sigma),
-        "linear": LinearControl(fourier_dim=width, sigma=sigma),
-        "constant": ConstantControl(fourier_dim=width),
-    }
-    made = NetConfig(fronts.get(net, fronts["lff"]), MLPTrunk((width, width)))
-    shallow = MatchedMLP(like=NetConfig(fronts["lff"], made.trunk), layers="shallow")
-    matched = {
-        "mlp": NetConfig(trunk=MatchedMLP(like=made)),
-        "mlp-2": NetConfig(trunk=shallow),
-        "constant, matched": NetConfig(fronts["constant"], shallow),
-    }
+    if net == AS_WIDE:
+        made = replace(network(width), front=ConstantControl(fourier_dim=width))
+    else:
+        made = network(width, net, sigma)
     return FQIJob(
         fqi=FQIConfig(
-            net=matched.get(net, made),
-            regularizers=(LayerNorm(),) if norm else (),
+            net=made,
+            regularizers=regularizers(regularize),
             gradient_steps=max(1, steps // 50) if small else steps,
         ),
         iterations=10 if small else 300,
@@ -130,14 +126,13 @@ EXPERIMENTS = (
         whose="paper, empirical",
         quote=BLOW_UP,
         registered="2026-11-18",
-        whole_at="laptop",
         arms={
             "MLP": baseline(net="mlp"),
             "MLP-2": baseline(net="mlp-2"),
             LFF: ours(net="lff"),
             LINEAR: control(net="linear"),
-            "constant control": control(net="constant, matched"),
-            "MLP + layer norm": rival(net="mlp", norm=True),
+            "constant control": control(net="constant"),
+            "MLP + layer norm": NORM,
         },
         grid=Each(job, FEW, size={"seeds": 40}),
         metrics=(Q, OFF, ERROR, RETURN, RANK),
@@ -171,22 +166,9 @@ EXPERIMENTS = (
         title="Does Q blow up because noise is amplified, or because features lose their rank?",
         source="Figure 13 (a) to (f)",
         whose="paper, empirical",
-        whole_at="laptop",
         arms=ARMS,
         grid=Each(job, TASKS),
-        metrics=(
-            Q,
-            TARGET,
-            OFF,
-            ERROR,
-            RETURN,
-            RANK,
-            LARGEST,
-            SMALLEST,
-            PENALTIES,
-            RANK_KEPT,
-            LARGEST_GREW,
-        ),
+        metrics=(Q, TARGET, OFF, ERROR, RETURN, RANK, *SINGULAR_VALUES),
         sentences={
             "C-13a: At the largest T an MLP's Q rises above twice Q* more often than LFF's.": (
                 MoreOften("MLP", than=LFF, **BLOWS_UP, tasks=MOST, quote=BLOW_UP)

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from lff.experiments.spec import Each, Experiment, Panel, ScaleName, baseline, ours, rival
+from lff.experiments.grids import Each, network
+from lff.experiments.spec import Experiment, Panel, ScaleName, baseline, ours, rival
 from lff.stats.kinds import Better
 from lff.stats.metrics import Metric
 
@@ -12,17 +13,6 @@ ERROR, VALUE = Metric("error to Q*", better="lower"), Metric("value")
 RETURN, Q = Metric("return", "normalised return"), Metric("mean Q")
 LAST: dict[str, Any] = {"metric": ERROR, "statistic": "last", "scale": "log"}
 TASKS: dict[str, dict[str, Any]] = {"64x64": {}}
-
-
-def network(width: int, name: str = "lff", sigma: float = 3.0, *, trainable: bool = True) -> Any:
-    """Return a network: the MLP has three layers, LFF as many parameters."""
-    from lff.nn import Fourier, MatchedMLP, MLPTrunk, NetConfig, SIRENTrunk
-
-    if name == "siren":
-        return NetConfig(trunk=SIRENTrunk((width,) * 3))
-    front = Fourier(fourier_dim=width, sigma=sigma, trainable=trainable)
-    net = NetConfig(front, MLPTrunk((width, width)))
-    return NetConfig(trunk=MatchedMLP(like=net)) if name == "mlp" else net
 
 
 def bootstrapped(scale: ScaleName, **net: Any) -> Any:
@@ -47,31 +37,15 @@ def bootstrapped(scale: ScaleName, **net: Any) -> Any:
     )
 
 
-def fitted(scale: ScaleName, **net: Any) -> Any:
-    """Return the fit of one network to the Q* of five mazes."""
-    from lff.experiments.jobs.gridworlds import MazeFitJob
-
-    small = scale == "smoke"
-    return MazeFitJob(
-        net=network(8 if small else 256, **net),
-        size=12 if small else 64,
-        steps=8 if small else 20_000,
-        every=4 if small else 500,
-        batch=32 if small else 512,
-        seeds=2 if small else 5,
-    )
-
-
 BOOTSTRAPPED = Experiment(
     name="fig16b",
     title="Does a large σ help where targets are bootstrapped, not given?",
     source="beyond the paper: Figure 16 by fitted Q-iteration",
-    whole_at="laptop",
     arms={
-        "MLP": baseline(name="mlp"),
+        "MLP": baseline(net="mlp", sigma=3.0),
         SMALL: ours(sigma=0.01),
         MEDIUM: ours(sigma=0.3),
-        LARGE: ours(),
+        LARGE: ours(sigma=3.0),
     },
     grid=Each(bootstrapped, TASKS),
     metrics=(ERROR, RETURN, Q),
@@ -103,15 +77,19 @@ FITTED = Experiment(
     whose="paper, empirical",
     quote='Appendix F.1: "our LFF embedding with σ=3 is able to perfectly learn the ground-truth '
     'Q-function"',
-    whole_at="laptop",
     arms={
-        "MLP": baseline(name="mlp"),
-        LARGE: ours(),
+        "MLP": baseline(net="mlp", sigma=3.0),
+        LARGE: ours(sigma=3.0),
         SMALL: ours(sigma=0.01),
-        FIXED: ours(trainable=False),
-        "SIREN": rival(name="siren"),
+        FIXED: ours(net="fixed-b", sigma=3.0),
+        "SIREN": rival(net="siren"),
     },
-    grid=Each(fitted, TASKS),
+    grid=Each(
+        "maze-fit",
+        TASKS,
+        size={"hidden_dim": 256},
+        small={"hidden_dim": 8, "size": 12, "steps": 8, "every": 4, "batch": 32, "seeds": 2},
+    ),
     metrics=(ERROR, RETURN),
     sentences={
         "C-16a: LFF with σ = 3 fits Q* with at most a tenth of the MLP's squared error.": Better(

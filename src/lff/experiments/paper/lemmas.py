@@ -1,6 +1,7 @@
 """Lemmas 1 to 3: the kernel, the residual over training, the eigenvectors on the circle."""
 
-from lff.experiments.spec import Each, Experiment, Panel, baseline, ours, rival
+from lff.experiments.grids import Each
+from lff.experiments.spec import Experiment, Panel, baseline, ours, rival
 from lff.stats.kinds import Better, Computed, Equivalent, Exponent
 from lff.stats.metrics import Metric
 
@@ -33,7 +34,6 @@ EXPERIMENTS = (
         source="Lemma 1",
         whose="paper, mathematical",
         quote="Lemma 1: k(x, x') = (2 - ‖x - x'‖²/2) exp(-σ²‖x - x'‖²/2)",
-        whole_at="laptop",
         arms={HALF: ours(rows="m/2"), FULL: rival(rows="m")},
         grid=Each(
             "monte-carlo",
@@ -67,7 +67,6 @@ EXPERIMENTS = (
         source="Lemma 2",
         whose="paper, mathematical",
         quote='Section 4.1: "we precisely know the model output at any point in training"',
-        whole_at="laptop",
         arms={NET: ours()},
         grid=LAZY,
         metrics=(PREDICTED, OWN),
@@ -92,7 +91,6 @@ EXPERIMENTS = (
         whose="paper, mathematical",
         quote='Section 4.2: for inputs "evenly spaced on the d-dimensional sphere" '
         'eigenvectors "correspond to frequencies from the discrete Fourier transform"',
-        whole_at="laptop",
         arms=FITS | FAILS,
         grid=Each(
             "circulant",

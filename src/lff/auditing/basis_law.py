@@ -10,8 +10,7 @@ from torch import Tensor
 from lff.nn.fourier import BasisLayer
 
 STANDARD_ERRORS = 4.0
-SMALLEST_SAMPLE = 128
-"""Below this many entries uniform and Gaussian laws cannot be distinguished."""
+SMALLEST_SAMPLE = 128  # below this many entries uniform and Gaussian laws cannot be distinguished
 
 
 @dataclass(frozen=True)

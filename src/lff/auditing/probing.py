@@ -25,8 +25,7 @@ ACTION = re.compile(r"(^|_)(a|u|act|action|actions|acts)($|_)")
 """Names of the input of a critic that is the action."""
 MOST_ACTIONS = 64
 MOST_WIDTHS = 8
-SIDES = (84, 64, 100, 36)
-"""Sides of the images that are tried."""
+SIDES = (84, 64, 100, 36)  # sides of the images that are tried
 
 
 def input_names(network: nn.Module) -> list[str]:

@@ -31,16 +31,14 @@ from lff.core.checks import EvenSize, check_positive, check_scale, checked
 from lff.core.errors import BadInputError, BadTypeError
 from lff.nn.phases import Quantiles, quantiles
 
-USUAL_SIGMA = 0.01
-"""The recommended σ, for inputs whose median distance is in ``USUAL_DISTANCES``."""
+USUAL_SIGMA = 0.01  # the recommended σ, for inputs whose median distance is in ``USUAL_DISTANCES``
 USUAL_DISTANCES = (1.0, 50.0)
 """At 50 the phases of σ = 0.01 wrap (π rad); tasks of the committed studies have 3.9 to 24."""
 MOST_POINTS = 1024
 """Distances are taken between this many points at the most, evenly spaced in the batch."""
 CIRCLE = 4096
 """Points on the circle for equation (3): exact to rounding while σr is below some hundreds."""
-CONSTANT = 1e-6
-"""A dimension whose spread is below this part of its size (or of 1) is constant."""
+CONSTANT = 1e-6  # a dimension whose spread is below this part of its size (or of 1) is constant
 
 
 @dataclass(frozen=True)

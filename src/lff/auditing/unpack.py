@@ -28,8 +28,7 @@ from lff.auditing.layers import join
 from lff.optim import Adam
 
 GROUP = "lff.audit_hosts"
-LONGEST = 256
-"""A list or dict longer than this holds data (a replay buffer), not networks."""
+LONGEST = 256  # a list or dict longer than this holds data (a replay buffer), not networks
 MOST_OBJECTS = 20_000
 _LEAVES = (str, bytes, int, float, complex, type(None), Tensor, type)
 _OF_TORCH = frozenset(vars(nn.Module()))

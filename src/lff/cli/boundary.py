@@ -10,8 +10,7 @@ from pathlib import Path
 from lff.core.errors import BadInputError, ExitCode, RunError, exit_code, printable
 from lff.core.imports import GIVEN_PATH
 
-TRACEBACK = "LFF_TRACEBACK"
-"""Set this variable to see where an error came from."""
+TRACEBACK = "LFF_TRACEBACK"  # set this variable to see where an error came from
 
 
 @contextmanager

@@ -17,12 +17,12 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from lff.cli.output import Json, print_table
-from lff.cli.power import Names, power
+from lff.cli.power import Names, chosen, power
 from lff.cli.report import entry_of, published_scores
 from lff.core.errors import BadInputError, StorageError
 from lff.experiments import Result, find_experiment, list_experiments, load
 from lff.experiments.engine import Show, run_all
-from lff.experiments.results import RESULTS, RUNS, check_results, document, find_table, finished
+from lff.experiments.results import RESULTS, RUNS, document, find_table, finished
 from lff.experiments.spec import SCALES, ScaleName
 from lff.launch.local import Task
 from lff.launch.records import PROGRESS
@@ -31,8 +31,7 @@ from lff.report.site import claims_page
 from lff.stats.metrics import RANDOM, ZERO
 from lff.store import read_json
 
-QUIET_SECONDS = 60.0
-"""Seconds between two lines of progress when output is not a terminal."""
+QUIET_SECONDS = 60.0  # seconds between two lines of progress when output is not a terminal
 
 
 def list_() -> None:
@@ -150,11 +149,11 @@ def plot(
         results: where tables are.
         out: the folder of NAME.png, runs/figures if not given; of one experiment, also the file.
     """
-    chosen = _chosen(names, results, scale, all=all)
+    wanted = chosen(names, results, scale, all=all)
     out = out or Path("runs/figures")
-    if out.suffix and len(chosen) != 1:
+    if out.suffix and len(wanted) != 1:
         raise BadInputError("out", str(out), "a folder for several figures", "leave .png out")
-    for name in chosen:
+    for name in wanted:
         result = load(name, scale, results=results)
         end = max(row.step for row in result.table)
         scores = [s for s in published_scores(results) if published or s.env_steps <= end]
@@ -181,29 +180,17 @@ def verdict(
         scale: of which scale; the largest there is if not given.
         results: where tables are.
     """
-    chosen = _chosen(names, results, scale, all=all)
+    wanted = chosen(names, results, scale, all=all)
     if markdown:
-        print(claims_page(entry_of(name, results, scale) for name in chosen), end="")
+        print(claims_page(entry_of(name, results, scale) for name in wanted), end="")
         return
-    loaded = [load(name, scale, results=results) for name in chosen]
+    loaded = [load(name, scale, results=results) for name in wanted]
     if as_json:
         pages = [document(one.experiment, one.on_disk) for one in loaded]
         print(json.dumps(pages, indent=2, ensure_ascii=False))
         return
     for one in loaded:
         print_verdicts(one)
-
-
-def _chosen(
-    names: Sequence[str], results: Path, scale: ScaleName | None, *, all: bool
-) -> Sequence[str]:
-    """Return the experiments that are named, or all that have a table."""
-    if all == bool(names):
-        remedy = "lff experiment verdict fig8, or --all"
-        raise BadInputError("experiments", names, "named, or --all alone", remedy)
-    if all:
-        check_results(results)
-    return names or [n for n in list_experiments() if find_table(results, n, scale)]
 
 
 def print_verdicts(result: Result) -> None:

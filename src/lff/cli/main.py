@@ -41,8 +41,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
 }
 """By group: each command's module and its line of help."""
 MODULES = {name: entry[0] for group in COMMANDS.values() for name, entry in group.items()}
-RAW = ("train", "experiment")
-"""Commands that read their words themselves."""
+RAW = ("train", "experiment")  # commands that read their words themselves
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -1,6 +1,6 @@
 """``lff experiment power``: how many seeds a claim takes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import tyro
@@ -9,7 +9,7 @@ from lff.cli.output import print_table
 from lff.core.errors import BadInputError
 from lff.experiments import Result, find_experiment, list_experiments, load
 from lff.experiments.results import RESULTS, Table, check_results, find_table, record_path
-from lff.experiments.spec import Experiment
+from lff.experiments.spec import Experiment, ScaleName
 from lff.launch.records import read_header
 from lff.stats.power import EFFECT, plan
 
@@ -54,15 +54,10 @@ def power(
         markdown: print a table for a page, as docs/power.md.
         results: where tables are.
     """
-    if all == bool(names):
-        remedy = "lff experiment power fig8, or --all"
-        raise BadInputError("experiments", names, "named, or --all alone", remedy)
     if not 0 < effect < 0.5:
         raise BadInputError("effect", effect, "between 0 and 0.5", "use 0.25")
-    if all:
-        check_results(results)
     rows: list[tuple[str, ...]] = []
-    for name in names or [n for n in list_experiments() if find_table(results, n)]:
+    for name in chosen(names, results, all=all):
         experiment = find_experiment(name)
         source = load(pilot or experiment, results=results)
         rows += power_rows(experiment, source, effect, results, planning=pilot is not None)
@@ -73,6 +68,18 @@ def power(
         print("\n".join(f"| {' | '.join(line)} |" for line in lines))
     else:
         print_table(head, rows)
+
+
+def chosen(
+    names: Sequence[str], results: Path, scale: ScaleName | None = None, *, all: bool
+) -> Sequence[str]:
+    """Return the experiments that are named, or all that have a table."""
+    if all == bool(names):
+        remedy = "lff experiment verdict fig8, or --all"
+        raise BadInputError("experiments", names, "named, or --all alone", remedy)
+    if all:
+        check_results(results)
+    return names or [n for n in list_experiments() if find_table(results, n, scale)]
 
 
 def power_rows(

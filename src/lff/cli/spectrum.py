@@ -13,8 +13,7 @@ from lff.runs.read import Run, names_of, read_runs
 from lff.runs.spectra import HIGH, Snapshot, read_spectra
 from lff.store import csv_bytes, write_bytes
 
-SMALLEST = 1e-9
-"""Shares below it are rounding, and not drawn."""
+SMALLEST = 1e-9  # shares below it are rounding, and not drawn
 
 
 def spectrum_command(

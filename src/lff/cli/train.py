@@ -31,8 +31,7 @@ from lff.training.presets import PresetName, preset
 from lff.training.run import check_device, choose_compilation, why_not_native
 from lff.training.trackers import Trackers, tracked
 
-REDRAW_EVERY = 50
-"""Steps between two updates of the bar."""
+REDRAW_EVERY = 50  # steps between two updates of the bar
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,8 +290,7 @@ class EvaluationLines:
         self.largest = 0.0
 
 
-FLAT = ("algo", "schedule", "compute")
-"""Parts of a run whose fields are flags without a prefix."""
+FLAT = ("algo", "schedule", "compute")  # parts of a run whose fields are flags without a prefix
 
 
 def parse_fields(config: RunConfig, args: Sequence[str], *, prog: str) -> RunConfig:

@@ -35,8 +35,7 @@ from lff.stats.tables import Published, Row
 from lff.stats.verdicts import Verdict
 from lff.store.atomic import read_lines
 
-GATHER_EVERY = 60.0
-"""Seconds between two partial tables."""
+GATHER_EVERY = 60.0  # seconds between two partial tables
 SHOWN_LINES = 5
 Show = Callable[[Sequence[Task], str], None]
 """Takes the state of all jobs and the time left, about twice a second."""

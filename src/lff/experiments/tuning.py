@@ -37,7 +37,6 @@ class Space:
     """Learning rate of actor and critics, on a logarithmic scale."""
 
     def __post_init__(self) -> None:
-        """Check the ranges."""
         for name in ("sigma", "lr"):
             limits = getattr(self, name)
             if limits is not None and not 0 < limits[0] <= limits[1]:

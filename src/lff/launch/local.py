@@ -28,16 +28,12 @@ from lff.launch.records import OUTCOME
 
 THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """One thread for each job: no oversubscription."""
-FRESH_AFTER = 60.0
-"""Seconds of work after which a worker is replaced."""
-TRIES = 20
-"""How often a job is started again after its worker was killed."""
-PATIENCE = 30.0
-"""Seconds that workers are given to write their checkpoints when all is to stop."""
+FRESH_AFTER = 60.0  # seconds of work after which a worker is replaced
+TRIES = 20  # how often a job is started again after its worker was killed
+PATIENCE = 30.0  # seconds that workers are given to write their checkpoints when all is to stop
 STOPPED = "stopped; run the same command to continue"
 WAIT = 0.5
-BUSY_WAIT = 2.0
-"""Seconds after which a job that another launcher runs is looked at again."""
+BUSY_WAIT = 2.0  # seconds after which a job that another launcher runs is looked at again
 
 
 @dataclass

@@ -34,14 +34,10 @@ AHEAD = 2
 """Tasks handed to Ray for each one that can run: the next is there when one ends, and the driver
 holds a few however many there are."""
 FEWEST_AHEAD = 4
-RECOUNT = 5.0
-"""Seconds between two counts of the cluster's processors: nodes come and go."""
-JOINING = 60.0
-"""Seconds that a cluster is given to have a node large enough for a job."""
-ARRIVING = 15.0
-"""Seconds in which the end of a job on another node must be seen here."""
-OBJECTS = 100_000_000
-"""Bytes of Ray's object store, which a job does not use."""
+RECOUNT = 5.0  # seconds between two counts of the cluster's processors: nodes come and go
+JOINING = 60.0  # seconds that a cluster is given to have a node large enough for a job
+ARRIVING = 15.0  # seconds in which the end of a job on another node must be seen here
+OBJECTS = 100_000_000  # bytes of Ray's object store, which a job does not use
 LONGEST_FOLDER = 20
 """Ray's sockets lie deep inside its folder, and a socket's path has at most 107 characters."""
 BIND = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"

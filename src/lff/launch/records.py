@@ -32,14 +32,10 @@ from lff.store.atomic import (
 )
 from lff.store.run_dir import check_hash
 
-JOB = "job.json"
-"""The job itself."""
-LOG = "log.txt"
-"""Its output, and the error that stopped it."""
-PROGRESS = "progress.json"
-"""How far it is; removed at its end."""
-TABLE = "table.csv"
-"""Its rows."""
+JOB = "job.json"  # the job itself
+LOG = "log.txt"  # its output, and the error that stopped it
+PROGRESS = "progress.json"  # how far it is; removed at its end
+TABLE = "table.csv"  # its rows
 OUTCOME = "outcome.json"
 """Outcome, seconds, origin and hashes, written last: a folder that has it is finished."""
 FILES = (JOB, TABLE, "fields.json")

@@ -27,8 +27,7 @@ from lff.store import RunLock, make_folder, read_json, write_bytes, write_json
 from lff.store.atomic import dumps, read_bytes, seal, sha256, unseal
 from lff.training.run import versions
 
-REPORT_EVERY = 0.5
-"""Seconds between two notes of progress."""
+REPORT_EVERY = 0.5  # seconds between two notes of progress
 
 
 def run_job(data: Mapping[str, Any], folder: Path, *, trust: Collection[str] = ()) -> int:

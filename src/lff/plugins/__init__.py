@@ -20,8 +20,7 @@ DEFAULTS: dict[type, dict[str, Any]] = {
     Fourier2d: {"fourier_dim": 64, "sigma": 0.1},
 }
 """The front of a policy without ``policy_kwargs``, on vectors and on the pixels of images."""
-AUDITED = 256
-"""Transitions of a buffer that an audit looks at."""
+AUDITED = 256  # transitions of a buffer that an audit looks at
 
 
 def missing_host(plugin: str, host: str) -> ModuleNotFoundError:

@@ -19,17 +19,14 @@ from lff.stats import (
     t_interval,
 )
 
-FEW = 3
-"""A curve of no more points than this shows them."""
+FEW = 3  # a curve of no more points than this shows them
 FEWEST = 3
 """Runs from which on there is a 95 % band: Student's of two runs is 18 standard errors wide."""
 LOGARITHMIC = ("train/q_max", "train/critic_loss", "_B_std", "_B_norm")
 """Ends of the names of metrics that are drawn on a logarithmic scale."""
 MARKERS = "osD^v"
-BAR = 0.12
-"""The share of a figure that its colour bar takes."""
-TITLE = 0.22
-"""The share of a tile that its title takes, two lines at most."""
+BAR = 0.12  # the share of a figure that its colour bar takes
+TITLE = 0.22  # the share of a tile that its title takes, two lines at most
 
 
 def draw_curves(

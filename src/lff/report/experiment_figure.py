@@ -29,16 +29,12 @@ from lff.stats import RANDOM, ZERO, Curves, Field, Published, Row
 from lff.stats.fields import of_panel
 from lff.stats.metrics import span_of
 
-POLICIES = (RANDOM, ZERO)
-"""Variants of a table that learn nothing: floors to compare with."""
-ACROSS = 2
-"""Panels side by side: more could not be read on a phone or in a column of a paper."""
-PANEL = (2.9, 2.05)
-"""Inches of one panel of a figure."""
+POLICIES = (RANDOM, ZERO)  # variants of a table that learn nothing: floors to compare with
+ACROSS = 2  # panels side by side: more could not be read on a phone or in a column of a paper
+PANEL = (2.9, 2.05)  # inches of one panel of a figure
 OVER_TASKS = {"profile": "performance profile", "middle": "interquartile mean"}
 """Kinds of panels that are drawn once, over all tasks, and their titles."""
-TILE = 1.1
-"""Inches that a row of four surfaces is high, in a panel of a page."""
+TILE = 1.1  # inches that a row of four surfaces is high, in a panel of a page
 
 
 @dataclass(frozen=True)

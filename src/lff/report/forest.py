@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from lff.stats import Interval
 from lff.stats.verdicts import Bounds, Verdict
 
-MARGIN = 1.08
-"""The half-width of a scale over the furthest end of its bar."""
+MARGIN = 1.08  # the half-width of a scale over the furthest end of its bar
 
 
 @dataclass(frozen=True)

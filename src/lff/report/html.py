@@ -23,10 +23,8 @@ from lff.report.forest import bars_of
 from lff.report.style import GREY, PALETTE, SETTINGS, dark_of
 from lff.store.atomic import read_bytes, reported, write_bytes
 
-GENERATOR = "lff report"
-"""Marks a page as ours, which may be replaced."""
-COLORS = (*PALETTE, GREY)
-"""The classes s0, s1, ... of a page without variants."""
+GENERATOR = "lff report"  # marks a page as ours, which may be replaced
+COLORS = (*PALETTE, GREY)  # the classes s0, s1, ... of a page without variants
 SYMBOLS = {
     **dict.fromkeys(("supported here", "holds"), "✓"),
     **dict.fromkeys(("contradicted here", "refuted"), "✗"),

@@ -1,6 +1,5 @@
 """Sizes, colours, ticks and files of every figure."""
 
-import colorsys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, NullFormatter
 
 from lff.runs.read import Run
-from lff.stats.metrics import Role, colors_of, role_of
+from lff.stats.metrics import Role, colors_of, from_hls, role_of, to_hls
 
 # Okabe and Ito's palette, which colour-blind readers can distinguish too
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -21,8 +20,7 @@ GREY = "#6b7280"
 PUBLISHED = "#444444"
 """The colour of published scores."""
 DOTTED = (1.0, 1.8)
-WIDTH, HEIGHT = 3.9, 2.6
-"""Inches of one panel."""
+WIDTH, HEIGHT = 3.9, 2.6  # inches of one panel
 SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "lff",
@@ -48,10 +46,8 @@ def dark_of(color: str) -> str:
     >>> dark_of("#000000"), dark_of("#0072B2")
     ('#e6e6e6', '#76ceff')
     """
-    red, green, blue = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    hue, light, saturation = colorsys.rgb_to_hls(red, green, blue)
-    parts = colorsys.hls_to_rgb(hue, min(max(1.08 - light, 0.42), 0.9), saturation)
-    return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
+    hue, light, saturation = to_hls(color)
+    return from_hls(hue, min(max(1.08 - light, 0.42), 0.9), saturation)
 
 
 def blank_figure(width: float, height: float) -> Figure:

@@ -20,8 +20,7 @@ from lff.core.errors import RunError, require_extra
 from lff.runs.load import Policy
 
 Format = Literal["onnx", "pt2"]
-TOLERANCE = 1e-6
-"""Largest difference to the agent's own actions, in units of half the action range."""
+TOLERANCE = 1e-6  # largest difference to the agent's own actions, in units of half the action range
 _NEEDED = ("onnx", "onnxscript", "onnxruntime")
 
 

@@ -32,8 +32,7 @@ from lff.training.loop import to_tensors
 if TYPE_CHECKING:
     from lff.runs.play import Played
 
-AGENT = "agent/"
-"""How the names of the agent's tensors begin in a checkpoint."""
+AGENT = "agent/"  # how the names of the agent's tensors begin in a checkpoint
 IMAGE_AXES = 3
 Array = NDArray[np.float32]
 

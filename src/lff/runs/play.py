@@ -20,8 +20,7 @@ from lff.core.errors import BadInputError, require_extra
 from lff.core.seeding import env_seed, stream_seed
 from lff.runs.load import Policy
 
-DEFAULT_FPS = 30.0
-"""For environments that do not say how fast they are."""
+DEFAULT_FPS = 30.0  # for environments that do not say how fast they are
 FASTEST = 50.0
 """Frames per second at most: a GIF counts in hundredths of a second, players not below two."""
 Frame = NDArray[np.uint8]

@@ -16,8 +16,7 @@ from lff.store import find_run, flat, read_json, read_rows
 from lff.store.atomic import LARGEST, read_bytes, shown
 
 RETURN = "eval/return"
-PLAIN = {"identity", "no-front", "matched-conv1x1"}
-"""Types of fronts that an MLP and a CNN have."""
+PLAIN = {"identity", "no-front", "matched-conv1x1"}  # types of fronts that an MLP and a CNN have
 Curve = list[tuple[int, float]]
 
 

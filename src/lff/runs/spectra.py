@@ -22,15 +22,11 @@ from lff.ntk import empirical_ntk, spectrum
 from lff.ntk.spectrum import frequency
 from lff.runs.load import Policy, load, replay_sample
 
-HEAD = 16
-"""Eigenvalues that count as the head of a spectrum."""
-ALONG = 128
-"""Points on a line."""
-HIGH = 4
-"""Waves along a line, from one replayed point to another, from which on they count as many."""
+HEAD = 16  # eigenvalues that count as the head of a spectrum
+ALONG = 128  # points on a line
+HIGH = 4  # waves along a line, from one replayed point to another, from which on they count as many
 
-ROUNDING = 1e-12
-"""Rounding that is left when a straight line is subtracted, relative to Q."""
+ROUNDING = 1e-12  # rounding that is left when a straight line is subtracted, relative to Q
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from lff.stats.tables import Row
 from lff.stats.verdicts import ALPHA, Test, Verdict, conjunction, lacks_signal
 
 Whose = Literal["paper, empirical", "paper, mathematical", "ours"]
-PROSE = ("name", "text", "whose", "quote", "registered", "primary")
-"""Fields that do not decide."""
+PROSE = ("name", "text", "whose", "quote", "registered", "primary")  # fields that do not decide
 Tasks = Sequence[str]
 
 

@@ -43,7 +43,6 @@ class Counted(Kind):
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The variants that it reads."""
         times = () if self.times in (None, RANDOM, ZERO) else (str(self.times),)
         return self.order or (self.arm, *times)
 
@@ -106,7 +105,6 @@ class MoreOften(Counted):
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The variants that it reads."""
         return (*super().arms, *((self.than,) if self.than else ()))
 
     def _of(self, tasks: Tasks) -> str:

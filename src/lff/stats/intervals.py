@@ -15,8 +15,7 @@ from scipy.stats import beta, t, trim_mean
 
 from lff.core.errors import BadInputError
 
-Scores = NDArray[np.float64]
-"""Scores of shape (run, task)."""
+Scores = NDArray[np.float64]  # scores of shape (run, task)
 Scale = Literal["difference", "ratio", "log"]
 """Means are subtracted; means are divided; geometric means are divided."""
 

@@ -123,7 +123,6 @@ class Better(Estimated):
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The variants that it compares."""
         than = (self.than,) if isinstance(self.than, str) else ()
         return (self.arm, *than, *(self.over or ()))
 
@@ -274,7 +273,6 @@ class Slope(Estimated):
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The variants that it compares."""
         names = [name for p in self.points for name in (p.variant, p.minus) if name]
         return tuple(dict.fromkeys(names))
 
@@ -339,7 +337,6 @@ class OfOneRun(Estimated):
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The variant that it is about."""
         return (self.arm,)
 
     def _number(self, curves: Curves, task: str, seed: int) -> float:

@@ -102,7 +102,15 @@ def colors_of(roles: Mapping[str, Role]) -> dict[str, str]:
 
 def _spread(color: str, place: int) -> str:
     """Return a colour of another hue, as bright: for more variants than a role has shades."""
-    red, green, blue = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    hue, light, saturation = colorsys.rgb_to_hls(red, green, blue)
-    parts = colorsys.hls_to_rgb((hue + 0.381966 * place) % 1, light, max(saturation, 0.4))
-    return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
+    hue, light, saturation = to_hls(color)
+    return from_hls((hue + 0.381966 * place) % 1, light, max(saturation, 0.4))
+
+
+def to_hls(color: str) -> tuple[float, float, float]:
+    """Return hue, lightness and saturation of ``#rrggbb``."""
+    return colorsys.rgb_to_hls(*(int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)))
+
+
+def from_hls(*parts: float) -> str:
+    """Return ``#rrggbb`` of hue, lightness and saturation."""
+    return "#" + "".join(f"{round(255 * part):02x}" for part in colorsys.hls_to_rgb(*parts))

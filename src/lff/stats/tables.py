@@ -15,8 +15,7 @@ from lff.stats.fields import Field, beside, encode_fields
 from lff.store import make_folder, write_bytes
 from lff.store.atomic import read_lines, read_sealed, seal, sha256
 
-FILES = "files"
-"""The key of a sidecar for the hashes of its table and surfaces, by name."""
+FILES = "files"  # the key of a sidecar for the hashes of its table and surfaces, by name
 
 
 class Row(NamedTuple):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy.stats import false_discovery_control
 
 from lff.stats.intervals import Interval
 
@@ -153,15 +154,10 @@ def benjamini_hochberg(p_values: Mapping[str, float]) -> dict[str, float]:
     """Return the q-values of Benjamini and Hochberg.
 
     >>> benjamini_hochberg({"a": 0.01, "b": 0.04, "c": 0.03})
-    {'b': 0.04, 'c': 0.04, 'a': 0.03}
+    {'a': 0.03, 'b': 0.04, 'c': 0.04}
     """
-    adjusted: dict[str, float] = {}
-    least, count = 1.0, len(p_values)
-    ordered = sorted(p_values.items(), key=lambda item: -item[1])
-    for i, (name, p) in enumerate(ordered):
-        least = min(least, p * count / (count - i))
-        adjusted[name] = least
-    return adjusted
+    found = np.atleast_1d(false_discovery_control([*p_values.values()]))
+    return dict(zip(p_values, found.tolist(), strict=True))
 
 
 def adjust(verdicts: Mapping[str, Verdict], primary: str | None) -> dict[str, Verdict]:

@@ -40,7 +40,6 @@ class AfterTraining(Config):
     train: TrainJob
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
-        """Return the rows of training and what was measured."""
         rows = list(self.train.run(folder, report))
         return rows if has_diverged(rows) else [*rows, *self.measure(folder / "run")]
 
@@ -61,7 +60,6 @@ class NoiseTestJob(AfterTraining):
     """Episodes at each."""
 
     def measure(self, path: Path) -> Iterable[JobRow]:
-        """Play."""
         config, agent = self.train.config, load(path).agent
         for noise in self.noises:
             env = make(config.env, seed=config.seed, action_repeat=config.action_repeat)
@@ -88,7 +86,6 @@ class ReplayKernelJob(AfterTraining):
     """Points of the replay."""
 
     def measure(self, path: Path) -> Iterable[JobRow]:
-        """Compute both kernels on the same points."""
         config, policy = self.train.config, load(path)
         sample = replay_sample(policy, self.points)
         if sample is None:
@@ -119,7 +116,6 @@ class SelfExcitationJob(Config):
     """Transitions of the replay."""
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
-        """Train to each number of updates and measure there."""
         config, rows = self.train.config, []
         algo: Any = config.algo
         for i, updates in enumerate(self.updates):

@@ -12,13 +12,11 @@ from lff.experiments.jobs.kernels import DrawsJob, bisect, unit_points
 from lff.launch.job import JobRow
 from lff.ntk import circle, contraction, fourier_ntk, predict, sigma_bound
 
-FALL = 0.1
-"""Training ends where this share of the loss is left by Lemma 2."""
+FALL = 0.1  # training ends where this share of the loss is left by Lemma 2
 FREQUENCIES = (1, 2, 4)
 DIMS = (2, 3, 8)
 GAMMAS = (0.5, 0.9, 0.99)
-STEP = 0.5
-"""α K_ii ρ_i: well below the 1 of the first condition."""
+STEP = 0.5  # α K_ii ρ_i: well below the 1 of the first condition
 BACKUPS = 50
 
 
@@ -44,7 +42,6 @@ class LazyJob(DrawsJob):
     looks: int = 10
 
     def draw(self, seed: int, rng: torch.Generator) -> list[JobRow]:
-        """Train every width."""
         return [row for width in self.widths for row in self._one(seed, width, rng)]
 
     def _one(self, seed: int, width: int, rng: torch.Generator) -> list[JobRow]:
@@ -147,7 +144,6 @@ class ContractionJob(DrawsJob):
     actions: int = 2
 
     def draw(self, seed: int, rng: torch.Generator) -> list[JobRow]:
-        """Draw an MDP."""
         low, high = self.states
         states = int(torch.randint(low, high + 1, (), generator=rng))
         gamma = GAMMAS[seed % len(GAMMAS)]

@@ -15,11 +15,9 @@ from lff.launch.job import JobRow
 from lff.nn import ConstantControl, Fourier, LinearControl, NetConfig
 from lff.ntk import circle, circle_spectrum, deep_ntk, empirical_ntk
 
-GAIN = math.sqrt(2)
-"""Scale of the weights, √2/√fan_in: it keeps the size of ReLU features."""
+GAIN = math.sqrt(2)  # scale of the weights, √2/√fan_in: it keeps the size of ReLU features
 
-HIGHEST = 128
-"""Frequencies above are left out of the tables."""
+HIGHEST = 128  # frequencies above are left out of the tables
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +49,6 @@ class DeepKernelJob(DrawsJob):
     tail: int = 16
 
     def draw(self, seed: int, rng: torch.Generator) -> Iterable[JobRow]:
-        """Draw a front, and a network if it is finite."""
         x = circle(self.sizes[seed % len(self.sizes)])
         front = self._front(rng)
         limit = normalised(deep_ntk(x, hidden_layers=self.hidden, front=front).ntk)
@@ -95,7 +92,6 @@ class NetKernelJob(DrawsJob):
     tail: int = 16
 
     def draw(self, seed: int, rng: torch.Generator) -> Iterable[JobRow]:
-        """Draw a network."""
         net = self.net.build(2, 1, generator=rng).double()
         kernel = empirical_ntk(net, circle(self.points)).ntk
         return spectrum_rows(seed, normalised(kernel), self.tail)

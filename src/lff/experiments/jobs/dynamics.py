@@ -23,12 +23,9 @@ from lff.experiments.jobs.regression import MinibatchJob
 from lff.launch.job import JobRow, Report
 from lff.tabular.learner import Learner
 
-CONSTANT = 1e-6
-"""A coordinate that varies less than this does not vary."""
-STARTS = 400
-"""Roll-outs that are begun, spread over the held-out episodes."""
-GATHERING = 0.2
-"""The share of gathering data in a job's reported progress."""
+CONSTANT = 1e-6  # a coordinate that varies less than this does not vary
+STARTS = 400  # roll-outs that are begun, spread over the held-out episodes
+GATHERING = 0.2  # the share of gathering data in a job's reported progress
 
 
 @dataclass(frozen=True)
@@ -108,7 +105,6 @@ class DynamicsJob(MinibatchJob):
     every: Size = 250
 
     def __post_init__(self) -> None:
-        """Check the values."""
         validate(self)
         if max(self.horizons) > self.length:
             remedy = "use longer episodes"

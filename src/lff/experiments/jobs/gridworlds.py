@@ -34,8 +34,7 @@ from lff.training.compile import compile_update
 
 RATIOS = ("effective rank", "largest singular value")
 """Of these the table also has the end over the start."""
-WORTH = 2_000
-"""Gradient steps from which on compilation, some ten seconds, pays."""
+WORTH = 2_000  # gradient steps from which on compilation, some ten seconds, pays
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +61,6 @@ class FQIJob(Config):
     """Every seed of ``grid16`` has walls, goal and observations of its own, too."""
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
-        """Iterate to the end, from the newest checkpoint if there is one."""
         torch.set_num_threads(1)
         tasks: ObservedMDP | list[ObservedMDP] = grid16_smooth(sampling=self.sampling)
         if self.own_grids:
@@ -129,7 +127,6 @@ class MazeFitJob(MinibatchJob):
     every: Size = 500
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
-        """Fit Q* of every maze."""
         torch.set_num_threads(1)
         tasks = [maze(self.size, seed) for seed in range(self.seeds)]
         q_star = np.stack([solve(task.mdp) for task in tasks])

@@ -55,7 +55,6 @@ class HostJob:
     """Steps between two evaluations."""
 
     def run(self, _folder: Path, report: Report) -> Iterator[JobRow]:
-        """Yield the return of each evaluation."""
         train = load_script(self.script).run
         for done, seed in enumerate(self.seeds):
             for step, metric, value in train(self.variant, seed, self.steps, self.every):
@@ -75,7 +74,6 @@ class PeerJob:
     """Whether it has its own sizes and rates, or those of our job."""
 
     def run(self, _folder: Path, report: Report) -> Iterator[JobRow]:
-        """Yield the return of each evaluation."""
         import torch
 
         torch.set_flush_denormal(True)

@@ -18,8 +18,7 @@ from lff.nn import LearnedFourierFeatures
 from lff.ntk import circle, circle_spectrum, deep_ntk, empirical_ntk, fourier_ntk
 
 TWO_PI = 2 * math.pi
-ROUNDING = 1e-15
-"""Eigenvalues below this, over n, are given as this: the rest of them is rounding."""
+ROUNDING = 1e-15  # eigenvalues below this, over n, are given as this: the rest of them is rounding
 
 
 def rows_of(seed: int, metric: str, steps: Iterable[int], values: Iterable[float]) -> list[JobRow]:
@@ -74,7 +73,6 @@ class MonteCarloJob(DrawsJob):
     """Networks whose mean and standard deviation make one band."""
 
     def draw(self, seed: int, rng: torch.Generator) -> list[JobRow]:
-        """Draw a network of each width, or a group of the largest."""
         if self.angles:
             return self._angles(seed, rng)
         x = unit_points(self.points, self.dim, rng)
@@ -118,11 +116,9 @@ class CircleKernelJob(DrawsJob):
 
     @property
     def draws(self) -> int:
-        """One for each number of points."""
         return len(self.sizes)
 
     def draw(self, seed: int, _rng: torch.Generator) -> Iterable[JobRow]:
-        """Compute it for one number of points."""
         degrees, turned = half_circle(self.degree)
         yield from rows_of(seed, "kernel", degrees, fourier_ntk(turned, turned[:1], self.sigma))
         size = self.sizes[seed]
@@ -151,11 +147,9 @@ class HighestFrequencyJob(DrawsJob):
 
     @property
     def draws(self) -> int:
-        """One for each share."""
         return len(self.shares)
 
     def draw(self, seed: int, _rng: torch.Generator) -> list[JobRow]:
-        """Search for it."""
         values = [sigma_for_the_highest(size, self.shares[seed]) for size in self.sizes]
         return rows_of(seed, "sigma for the highest", self.sizes, values)
 
@@ -194,7 +188,6 @@ class CirculantJob(DrawsJob):
     draws: int = 10
 
     def draw(self, seed: int, rng: torch.Generator) -> list[JobRow]:
-        """Measure it."""
         values = [dft_residual(self._matrix(size, rng)) for size in self.sizes]
         return rows_of(seed, "residual", self.sizes, values)
 
@@ -267,7 +260,6 @@ class ConcatShareJob(DrawsJob):
 
     @torch.no_grad()
     def draw(self, seed: int, rng: torch.Generator) -> list[JobRow]:
-        """Draw a layer of each size."""
         x = circle(self.points)
         shares = []
         for size in self.fourier_dims:

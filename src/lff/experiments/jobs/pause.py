@@ -21,7 +21,6 @@ class PauseJob(Config):
     """Makes jobs different from one another."""
 
     def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
-        """Sleep; the row says which job it was."""
         end = time.monotonic() + self.seconds
         while (left := end - time.monotonic()) > 0:
             report(1 - left / self.seconds, "asleep")

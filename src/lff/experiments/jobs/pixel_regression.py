@@ -27,8 +27,7 @@ from lff.launch.job import JobRow, Report
 from lff.nn import PixelCritic
 from lff.optim import Adam, Rule
 
-HELD_OUT = 4
-"""Every so many episodes one is kept for the test."""
+HELD_OUT = 4  # every so many episodes one is kept for the test
 LOOKS = 10
 CHUNK = 128
 
@@ -62,13 +61,11 @@ class PixelRegressionJob(Config):
     updates: Size
 
     def __post_init__(self) -> None:
-        """Check the sizes before anything is played."""
         validate(self)
         if self.episodes < 2:
             raise BadInputError("episodes", self.episodes, "2 or more", "one is for the test")
 
     def run(self, _folder: Path, report: Report) -> Iterator[JobRow]:
-        """Play, then fit seed by seed."""
         torch.set_num_threads(1)
         data = play(self)
         every = max(1, self.updates // LOOKS)

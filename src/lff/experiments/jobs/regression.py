@@ -25,12 +25,10 @@ from lff.stats.fields import FIELDS, field, write_fields
 from lff.tabular import lava_grid, solve
 from lff.tabular.learner import Learner
 
-POINTS, DENSE = 16, 401
-"""Of Figure 1: points, and points of the drawn curve."""
+POINTS, DENSE = 16, 401  # of Figure 1: points, and points of the drawn curve
 LR = 1e-3
 Surface = Literal["ridge", "maze"]
-RIDGE_NOISE = 0.25
-"""Standard deviation of the noise on the ridge, whose values go from 0 to 0.5."""
+RIDGE_NOISE = 0.25  # standard deviation of the noise on the ridge, whose values go from 0 to 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +109,6 @@ class FitJob(Config):
     """Gradient steps between two looks."""
 
     def run(self, _folder: Path, report: Report) -> Iterable[JobRow]:
-        """Train from the start: it takes seconds."""
         torch.set_num_threads(1)
         rows: list[JobRow] = []
         x = torch.linspace(-1, 1, POINTS)[:, None]
@@ -178,12 +175,10 @@ class SurfaceJob(MinibatchJob):
     every: Size = 25
 
     def __post_init__(self) -> None:
-        """Check the values."""
         validate(self)
         check_combination(self.regularizers)
 
     def run(self, folder: Path, report: Report) -> Iterable[JobRow]:
-        """Fit the noisy targets."""
         torch.set_num_threads(1)
         inputs, truth = surface(self.surface, self.size)
         targets = truth + RIDGE_NOISE * smooth_noise(

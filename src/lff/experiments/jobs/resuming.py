@@ -23,8 +23,7 @@ from lff.store.checkpoint import CHECKPOINTS
 from lff.tabular.learner import Learner
 from lff.training.loop import to_arrays, to_tensors
 
-EVERY = 20.0
-"""Seconds between two checkpoints: this much work is lost by a kill, at most."""
+EVERY = 20.0  # seconds between two checkpoints: this much work is lost by a kill, at most
 
 
 class Resumable:

@@ -16,10 +16,8 @@ from lff.store import RunDir, read_rows
 from lff.training import Loop, RunConfig, train
 from lff.training.evaluate import random_batch
 
-ADVICE_STEPS = 1_000
-"""Steps of the random policy that the advice on σ is based on."""
-REPORT_EVERY = 50
-"""Actions between two reports of progress."""
+ADVICE_STEPS = 1_000  # steps of the random policy that the advice on σ is based on
+REPORT_EVERY = 50  # actions between two reports of progress
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ SIMILAR = (
     'Section 6: it "does not help when the noise and the signal look similar in frequency space"'
 )
 TARGETS, SURFACE = Metric("error to targets", better="lower"), Metric("surface")
-PAPERS = ("ridge, 4.5 cells",)
-"""As in the paper's figure."""
+PAPERS = ("ridge, 4.5 cells",)  # as in the paper's figure
 SHORT = ("ridge, white", "ridge, 2 cells", "ridge, 4.5 cells")
 MAZES = ("maze, white", "maze, 2 cells", "maze, 4.5 cells")
 TASKS = {

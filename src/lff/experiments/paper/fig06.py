@@ -20,8 +20,7 @@ TEST, TRAIN = Metric("test error", better="lower"), Metric("train error", better
 PIXELS: dict[str, Any] = {"algo": "pixels"}
 TASKS = (PIXEL_TASK, "dmc-pixels/cartpole-swingup")
 LOOK = Training(laptop=TASKS, actions=12_000, seeds=8, first_seed=10)
-ONE_OF_TWO = 0.0294
-"""Pocock's level for the first of two looks."""
+ONE_OF_TWO = 0.0294  # Pocock's level for the first of two looks
 QUOTE = 'Figure 6: "LFF can yield dramatic improvements in sample-efficiency over CNNs."'
 DRIFT = 'Appendix G: "the standard deviation rises to about 0.5"'
 

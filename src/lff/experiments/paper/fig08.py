@@ -7,8 +7,7 @@ from lff.experiments.measured import EPISODE, Q_ERROR, Q_MAX, RETURN, SELF_EXCIT
 from lff.experiments.spec import Experiment, Panel, baseline, control, ours, rival
 from lff.stats.kinds import Better, MoreOften
 
-BOUND = 100.0
-"""1 / (1 - γ): rewards of the Control Suite are at most 1."""
+BOUND = 100.0  # 1 / (1 - γ): rewards of the Control Suite are at most 1
 PAPER = ("dmc/finger-turn_hard", "dmc/cheetah-run", "dmc/quadruped-walk", "dmc/humanoid-run")
 MLP, LFF, NORM = "MLP, no target", "LFF, no target", "MLP + layer norm, no target"
 FREE: dict[str, Any] = {"target": "none"}

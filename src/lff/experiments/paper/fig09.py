@@ -8,8 +8,7 @@ from lff.stats.kinds import Better, Equivalent
 TASKS = ("dmc/cheetah-run", "dmc/finger-spin")
 PAPER = ("dmc/walker-run", "dmc/quadruped-run", "dmc/cheetah-run", "dmc/finger-turn_hard")
 SIGMAS = (0.002, 0.1)
-SMALL_SIGMA = 0.0028
-"""Has the paper's 2πσ√(F/2) at F = 128."""
+SMALL_SIGMA = 0.0028  # has the paper's 2πσ√(F/2) at F = 128
 NOTES = "MLP and LFF are seeds 10 to 14 of fig5."
 
 

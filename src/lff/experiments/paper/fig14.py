@@ -10,8 +10,7 @@ from lff.stats.kinds import Better, Equivalent, Point, Slope
 from lff.stats.metrics import Metric
 
 CHEETAH = ("dmc/cheetah-run",)
-LOW, PAPERS, OURS = 1e-4, 0.0028, 0.01
-"""0.0028 has the paper's 2πσ√(F/2) at F = 128."""
+LOW, PAPERS, OURS = 1e-4, 0.0028, 0.01  # 0.0028 has the paper's 2πσ√(F/2) at F = 128
 SIGMAS = (LOW, PAPERS, OURS, 0.1, 1.0)
 SIZES = (32, 64, 128, 256)
 ROLES = {"critics": CRITIC_STD, "actor": ACTOR_STD}

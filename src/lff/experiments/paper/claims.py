@@ -1,10 +1,11 @@
-"""Sentences of section 4 of the paper that a kernel can confirm or refute."""
+"""Sentences of the paper that no figure of it shows: on kernels, and on a trained critic."""
 
-from lff.experiments.grids import Each
-from lff.experiments.paper.lemmas import LAZY
-from lff.experiments.spec import Experiment, Panel, baseline, ours
+from lff.experiments.grids import Around, Each, Training
+from lff.experiments.measured import RETURN
+from lff.experiments.paper.theory import LAZY, NET
+from lff.experiments.spec import Arm, Experiment, Panel, baseline, ours
 from lff.stats.kinds import Better, Exponent
-from lff.stats.metrics import Metric
+from lff.stats.metrics import Metric, Role
 
 LIMITS = {
     f"{n} hidden layers, infinite": baseline(hidden=n, sizes=(256, 320, 384, 448, 512))
@@ -12,12 +13,16 @@ LIMITS = {
 }
 SMALL = {"draws": 2, "sizes": (64,)}
 FINITE = "3 hidden layers of 1024"
-NET = "two-layer network"
 EIGENVALUE = Metric("eigenvalue")
 SHARE = Metric("share of x", "share of x at k = 1")
 OUTPUT = Metric("output at the start", better="lower")
 CHANGE = Metric("drift", "change of the kernel", "lower")
 ZERO = 'Section 4.1: "f(x) = 0 at initialization in the infinite width limit"'
+NETS: dict[str, tuple[Role, str]] = {"MLP": ("baseline", "mlp"), "LFF": ("ours", "lff")}
+TAIL = Metric("kernel/tail", "tail of the kernel", "lower")
+FREQUENCY = Metric("kernel/frequency", "kernel's frequency", "lower")
+CHEETAH = ("dmc/cheetah-run",)
+KERNEL = Around("replay-kernel", {"points": 256}, small={"points": 32})
 
 
 EXPERIMENTS = (
@@ -97,5 +102,33 @@ EXPERIMENTS = (
         ),
         notes="The network of Lemma 1, trained until Lemma 2 has 10 % of the loss left. Its output "
         "at the start has variance 1 at any width.",
+    ),
+    Experiment(
+        name="claim-lower-frequency",
+        title="Is the trained LFF critic still of lower frequency than an MLP?",
+        source="Appendix G, by Figure 4",
+        whose="paper, empirical",
+        quote='Appendix G: "about 0.1, which should still be more biased towards low frequencies '
+        'than vanilla MLPs are"',
+        arms={
+            f"{name}{', normalised' * normalize}": Arm(
+                role, {"net": net, "normalize_obs": normalize}
+            )
+            for name, (role, net) in NETS.items()
+            for normalize in (False, True)
+        },
+        grid=Training(laptop=CHEETAH, paper=CHEETAH, then=KERNEL),
+        metrics=(RETURN, TAIL, FREQUENCY),
+        sentences={
+            f"C-freq/{metric.title.split()[0]}{suffix}: After training, LFF's {metric.title} is "
+            f"below the MLP's{' on normalised observations' if suffix else ''}.": Better(
+                f"LFF{suffix}", than=f"MLP{suffix}", metric=metric, statistic="last"
+            )
+            for metric in (TAIL, FREQUENCY)
+            for suffix in ("", ", normalised")
+        },
+        panels=(Panel(TAIL, kind="bars"), Panel(FREQUENCY, kind="bars")),
+        notes="The empirical kernel of the first critic on the last points of the replay. Tail: "
+        "share of its trace beyond sixteen eigenvalues.",
     ),
 )

@@ -11,25 +11,8 @@ from lff.experiments import Result, find_experiment, list_experiments, load
 from lff.experiments.results import RESULTS, Table, check_results, find_table, record_path
 from lff.experiments.spec import Experiment, ScaleName
 from lff.launch.records import read_header
+from lff.report.html import render
 from lff.stats.power import EFFECT, plan
-
-PAGE = """# Power
-
-What it would take to decide the claims that are undecided. This page is computed:
-`lff experiment power --all --markdown`. The effect asked for is fixed beforehand, not the one that
-was seen: {effect:.0%} of the baseline's mean; for counts, {effect:.0%} points more than one half,
-or than the other arm; for equivalence, no difference at all. Spreads are those of the committed
-tables.
-
-- **power**: how often the runs that are there would find it;
-- **shows from**: the smallest effect that they find in 80 of 100 studies;
-- **runs needed**: runs of each arm that find it in 80 of 100 studies;
-- **machine time**: of the additional runs, one core each, where the jobs' times are recorded.
-
-Before a study is run, `lff experiment power fig5 --pilot cheetah-first` says what its seeds can
-show, with the spread of a pilot.
-
-"""
 
 Names = tyro.conf.Positional[tuple[str, ...]]
 
@@ -64,8 +47,7 @@ def power(
     head = ("claim", "verdict", "runs", "power", "shows from", "runs needed", "machine time")
     if markdown:
         lines = [head, ("---",) * len(head), *rows]
-        print(PAGE.format(effect=effect), end="")
-        print("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        print(render("power.md", effect=f"{effect:.0%}", lines=lines), end="")
     else:
         print_table(head, rows)
 

@@ -6,9 +6,9 @@ the code that the jobs run.
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 from lff.core.config import digest
 from lff.core.errors import BadInputError
@@ -59,12 +59,8 @@ class Cell:
         return digest(self.job)
 
 
-class Grid(Protocol):
-    """The jobs of an experiment's arms at a scale."""
-
-    def __call__(self, arms: Mapping[str, Arm], scale: ScaleName) -> tuple[Cell, ...]:
-        """Return the cells, in the order in which jobs start."""
-        ...
+Grid = Callable[[Mapping[str, Arm], ScaleName], tuple[Cell, ...]]
+"""Returns the cells of an experiment's arms at a scale, in the order in which jobs start."""
 
 
 @dataclass(frozen=True)

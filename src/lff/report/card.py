@@ -15,47 +15,12 @@ from matplotlib.figure import Figure
 
 from lff.core.errors import printable
 from lff.report.drawing import FEW
+from lff.report.html import render
 from lff.report.style import GREY, dress, new_figure, plain_ticks, run_colors
 from lff.runs.read import RETURN, Run, as_number
 from lff.stats.intervals import t_interval
 
 STD = "eval/return_std"
-PAGE = """# Policy card: {name}
-
-- task: {env}
-- algorithm: {algo}
-- training: {steps:,} environment steps, {episodes:,} episodes, seed {seed}{unfinished}
-- networks: {networks}
-
-## Returns
-
-{returns}
-
-![Mean return of every evaluation; the band is one standard deviation over episodes]({figure})
-
-{curve}
-
-## Audit of the Fourier layers
-
-{audit}
-
-## Config
-
-{config}
-
-## How to repeat it
-
-The first start was
-
-{command}
-
-with {versions}. With the run directory,
-
-{rerun}
-
-trains it again and compares every number of `metrics.jsonl` and every byte of this card. Equality
-is promised on one machine with one set of versions and threads.
-"""
 
 
 def card_text(run: Run, *, audit: str, figure: str, origin: Run | None = None) -> str:
@@ -78,12 +43,13 @@ def card_text(run: Run, *, audit: str, figure: str, origin: Run | None = None) -
     ]
     config = "\n".join(["{", ",\n".join(fields), "}"])
     stem = figure.removesuffix(".png")
-    return PAGE.format(
+    return render(
+        "card.md",
         name=span(origin.name),
         env=span(run.env),
         algo=span(tag),
-        steps=run.steps,
-        episodes=run.episodes,
+        steps=f"{run.steps:,}",
+        episodes=f"{run.episodes:,}",
         seed=run.seed,
         unfinished="" if run.finished else "; not finished",
         networks=", ".join(f"{part} {span(front)}" for part, front in fronts if front),

@@ -23,36 +23,15 @@ LAPTOP_ONLY = ("steps", "looks")
 NETS = ("net", "actor", "critic", "actor_sigma", "critic_sigma")
 STUDY: dict[str, Any] = {"steps": 60_000, "seeds": 5, "first_seed": 10, "looks": 24, "episodes": 5}
 """Fields of the registered studies at laptop scale; their first seeds were looked at before."""
+SMALL: dict[str, Any] = {"hidden_dim": 16, "fourier_dim": 16, "eval_episodes": 1}
 TINY: dict[str, dict[str, Any]] = {
-    "state": {
-        "hidden_dim": 16,
-        "fourier_dim": 16,
-        "batch_size": 16,
-        "steps": 60,
-        "warmup_steps": 30,
-        "eval_episodes": 1,
-    },
+    "state": {**SMALL, "batch_size": 16, "steps": 60, "warmup_steps": 30},
     "pixels": {
-        "size": 36,
-        "cropped_size": 32,
-        "num_filters": 4,
-        "hidden_dim": 16,
-        "fourier_dim": 8,
-        "batch_size": 4,
-        "steps": 160,
-        "warmup_steps": 80,
-        "eval_every": 160,
-        "eval_episodes": 1,
+        **SMALL,
+        **{"size": 36, "cropped_size": 32, "num_filters": 4, "fourier_dim": 8, "batch_size": 4},
+        **{"steps": 160, "warmup_steps": 80, "eval_every": 160},
     },
-    "rollout": {
-        "hidden_dim": 16,
-        "fourier_dim": 16,
-        "rollout_steps": 64,
-        "batch_size": 32,
-        "epochs": 2,
-        "steps": 128,
-        "eval_episodes": 1,
-    },
+    "rollout": {**SMALL, "rollout_steps": 64, "batch_size": 32, "epochs": 2, "steps": 128},
 }
 """The smoke scale of each kind of algorithm; an arm cannot override it: it is for speed."""
 
@@ -260,27 +239,22 @@ class Training:
                 size, tasks=self.laptop, seeds=self.seeds, actions=self.actions, looks=self.looks
             )
         kind = kind_of(ALGORITHMS[algo])
+        both: dict[str, Any] = {"algo": algo, "native": self.native}
         if scale == "smoke":
-            tiny = TINY[kind]
-            tasks = (SMOKE_TASK,)
-            return Size(algo=algo, preset="laptop", tasks=tasks, seeds=2, change=tiny, fixed=True)
+            return tiny(algo, SMOKE_TASK, kind)
         if scale == "laptop":
-            change: dict[str, Any] = {"eval_episodes": self.episodes}
-            if kind == "state":
-                change["steps"] = self.steps
-            return Size(
-                algo=algo,
-                preset=self.preset,
-                tasks=self.laptop,
-                seeds=self.seeds,
-                change=change,
-                looks=self.looks,
-                native=self.native,
-            )
+            change = {"eval_episodes": self.episodes}
+            change |= {"steps": self.steps} if kind == "state" else {}
+            sizes: dict[str, Any] = {"seeds": self.seeds, "looks": self.looks, "change": change}
+            return Size(preset=self.preset, tasks=self.laptop, **sizes, **both)
         paper = tuple(t for t in self.paper or PAPER_TASKS if not self.skip or self.skip not in t)
-        return Size(
-            algo=algo, preset="paper-table", tasks=paper, seeds=5, looks=None, native=self.native
-        )
+        return Size(preset="paper-table", tasks=paper, seeds=5, looks=None, **both)
+
+
+def tiny(algo: str, task: str, kind: str) -> Size:
+    """Return an algorithm at the smoke scale."""
+    change = TINY[kind]
+    return Size(algo=algo, preset="laptop", tasks=(task,), seeds=2, change=change, fixed=True)
 
 
 def pixel_size(scale: ScaleName) -> Size:
@@ -291,8 +265,7 @@ def pixel_size(scale: ScaleName) -> Size:
         return Size(algo="sac", preset="paper-table", tasks=PAPER_PIXEL_TASKS, seeds=5)
     if scale == "laptop":
         return Size(algo="sac", preset="laptop", tasks=(PIXEL_TASK,), seeds=5)
-    tiny = TINY["pixels"]
-    return Size(algo="sac", preset="laptop", tasks=(PIXEL_TASK,), seeds=2, change=tiny, fixed=True)
+    return tiny("sac", PIXEL_TASK, "pixels")
 
 
 def _parsed(fields: Mapping[str, Any]) -> dict[str, Any]:

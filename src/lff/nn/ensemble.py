@@ -22,6 +22,7 @@ from lff.core.errors import BadInputError, BadTypeError
 from lff.nn.fourier import BasisLayer
 from lff.nn.fronts import ConstantFeatures
 from lff.nn.net import LFF, MLP, NetConfig, Network
+from lff.nn.parts import Rng
 from lff.nn.trunks import Residual, Sine, SineCosine, SkipBody
 
 Value = TypeVar("Value", bound=Tensor)
@@ -61,7 +62,7 @@ class Ensemble(nn.Module):
         *,
         in_features: int,
         out_features: int,
-        generator: torch.Generator | None = None,
+        generator: Rng = None,
     ) -> "Ensemble":
         """Build ``size`` networks from one config, each with its own draw, and stack them."""
         members = range(check_size("size", size))

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from lff.core.checks import EvenSize, NonNegative, Scale, Size, check_size
 from lff.nn.fourier import BasisLayer, check_input, project
-from lff.nn.parts import Front
+from lff.nn.parts import Front, Rng
 
 FEATURES_PER_INPUT = 40
 
@@ -30,12 +30,8 @@ FEATURES_PER_INPUT = 40
 class Identity(Front):
     """No front: x itself is the trunk's input."""
 
-    tag: ClassVar[str] = "identity"
+    layer = nn.Identity
     is_layer: ClassVar[bool] = False
-
-    def build(self, in_features: int, *, generator: torch.Generator | None = None) -> nn.Identity:  # noqa: ARG002
-        """Return a module that changes nothing."""
-        return nn.Identity()
 
 
 class LogUniformFourierFeatures(BasisLayer):
@@ -49,11 +45,7 @@ class LogUniformFourierFeatures(BasisLayer):
     shown = ("ratio", "octaves", "trainable", "concat_input")
 
     def __init__(
-        self,
-        in_features: int,
-        config: "LogUniformFourier",
-        *,
-        generator: torch.Generator | None = None,  # noqa: ARG002
+        self, in_features: int, config: "LogUniformFourier", *, generator: Rng = None
     ) -> None:
         super().__init__()
         self.ratio = config.ratio
@@ -65,9 +57,10 @@ class LogUniformFourierFeatures(BasisLayer):
             spread=math.sqrt(squares / (self.octaves * in_features)),
             trainable=config.trainable,
             concat_input=config.concat_input,
+            generator=generator,
         )
 
-    def draw(self, generator: torch.Generator | None = None) -> Tensor:  # noqa: ARG002
+    def draw(self, generator: Rng = None) -> Tensor:  # noqa: ARG002
         """Return B = (I, cI, …), which is not random."""
         scales = self.ratio ** torch.arange(self.octaves, dtype=torch.get_default_dtype())
         return torch.kron(scales[:, None], torch.eye(self.in_features))
@@ -81,7 +74,6 @@ class LogUniformFourier(Front):
     LogUniformFourierFeatures(in=3, F=60, ratio=0.5, octaves=10, trainable=True, concat_input=True)
     """
 
-    tag: ClassVar[str] = "log-uniform-fourier"
     layer = LogUniformFourierFeatures
     fourier_dim: EvenSize
     """Number of features asked for; the real one is 2d·max(1, F // 2d)."""
@@ -93,41 +85,54 @@ class LogUniformFourier(Front):
     """Append x."""
 
 
-class LinearFeatures(BasisLayer):
+@dataclass(frozen=True, kw_only=True)
+class BasisControl(Front):
+    """Fields of the controls with a basis, which is trained."""
+
+    trainable: ClassVar[bool] = True
+    fourier_dim: EvenSize
+    """F of the Fourier front that it replaces."""
+    sigma: Scale
+    """Standard deviation of B at the start."""
+
+
+class ControlFeatures(BasisLayer):
+    """Base of the layers of a :class:`BasisControl`."""
+
+    shown = ("sigma", "trainable")
+    waves_per_row: ClassVar[int]
+    """Features of each row of B."""
+
+    def __init__(self, in_features: int, config: BasisControl, *, generator: Rng = None) -> None:
+        super().__init__()
+        self.sigma, each = config.sigma, self.waves_per_row
+        rows = config.fourier_dim // each
+        self.register_basis(
+            in_features, rows, spread=self.sigma, waves_per_row=each, generator=generator
+        )
+
+
+class LinearFeatures(ControlFeatures):
     """x -> [2πBx, 1, x]: the sines replaced by their argument, the cosines by 1.
 
     >>> LinearControl(fourier_dim=64, sigma=0.01).build(3)(torch.zeros(5, 3)).shape
     torch.Size([5, 67])
     """
 
-    shown = ("sigma", "trainable")
-
-    def __init__(
-        self, in_features: int, config: "LinearControl", *, generator: torch.Generator | None = None
-    ) -> None:
-        super().__init__()
-        self.sigma, rows = config.sigma, config.fourier_dim // 2
-        self.register_basis(in_features, rows, spread=config.sigma, generator=generator)
+    waves_per_row = 2
 
     def forward(
         self, x: Float[Tensor, "*batch in_features"]
     ) -> Float[Tensor, "*batch {self.out_features}"]:
-        """Return 2πBx ‖ 1 ‖ x."""
         phase = self.phase(x)
         return torch.cat((phase, torch.ones_like(phase), x), dim=-1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinearControl(Front):
+class LinearControl(BasisControl):
     """Front of :class:`LinearFeatures`."""
 
-    tag: ClassVar[str] = "linear-control"
     layer = LinearFeatures
-    trainable: ClassVar[bool] = True
-    fourier_dim: EvenSize
-    """F of the Fourier front that it replaces."""
-    sigma: Scale
-    """Standard deviation of B at the start."""
 
 
 class ConstantFeatures(nn.Module):
@@ -137,13 +142,7 @@ class ConstantFeatures(nn.Module):
     torch.Size([5, 35])
     """
 
-    def __init__(
-        self,
-        in_features: int,
-        config: "ConstantControl",
-        *,
-        generator: torch.Generator | None = None,  # noqa: ARG002
-    ) -> None:
+    def __init__(self, in_features: int, config: "ConstantControl", **_: object) -> None:
         super().__init__()
         self.in_features = check_size("in_features", in_features)
         self.fourier_dim = config.fourier_dim
@@ -152,12 +151,10 @@ class ConstantFeatures(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch in_features"]
     ) -> Float[Tensor, "*batch {self.out_features}"]:
-        """Return 1 ‖ x."""
         check_input(x, self.in_features, axis=-1, owner="the layer", axis_name="in_features")
         return torch.cat((x.new_ones(*x.shape[:-1], self.fourier_dim // 2), x), dim=-1)
 
     def extra_repr(self) -> str:
-        """Show the science."""
         return f"in={self.in_features}, ones={self.fourier_dim // 2}"
 
 
@@ -165,48 +162,31 @@ class ConstantFeatures(nn.Module):
 class ConstantControl(Front):
     """Front of :class:`ConstantFeatures`."""
 
-    tag: ClassVar[str] = "constant-control"
     layer = ConstantFeatures
     fourier_dim: EvenSize
     """F of the Fourier front that it replaces: half of it becomes ones."""
 
 
-class TanhFeatures(BasisLayer):
+class TanhFeatures(ControlFeatures):
     """x -> [tanh(2πBx), x]: bounded as waves are, but not periodic.
 
     >>> TanhControl(fourier_dim=64, sigma=0.01).build(3)(torch.zeros(5, 3)).shape
     torch.Size([5, 67])
     """
 
-    shown = ("sigma", "trainable")
-
-    def __init__(
-        self, in_features: int, config: "TanhControl", *, generator: torch.Generator | None = None
-    ) -> None:
-        super().__init__()
-        self.sigma, size = config.sigma, config.fourier_dim
-        self.register_basis(
-            in_features, size, spread=config.sigma, waves_per_row=1, generator=generator
-        )
+    waves_per_row = 1
 
     def forward(
         self, x: Float[Tensor, "*batch in_features"]
     ) -> Float[Tensor, "*batch {self.out_features}"]:
-        """Return tanh(2πBx) ‖ x."""
         return torch.cat((self.phase(x).tanh(), x), dim=-1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class TanhControl(Front):
-    """Front of :class:`TanhFeatures`."""
+class TanhControl(BasisControl):
+    """Front of :class:`TanhFeatures`, each with a row of B."""
 
-    tag: ClassVar[str] = "tanh"
     layer = TanhFeatures
-    trainable: ClassVar[bool] = True
-    fourier_dim: EvenSize
-    """F of the Fourier front that it replaces: as many features, each with a row of B."""
-    sigma: Scale
-    """Standard deviation of B at the start."""
 
 
 class FFNFeatures(BasisLayer):
@@ -214,9 +194,7 @@ class FFNFeatures(BasisLayer):
 
     shown = ("scale", "trainable")
 
-    def __init__(
-        self, in_features: int, config: "FFN", *, generator: torch.Generator | None = None
-    ) -> None:
+    def __init__(self, in_features: int, config: "FFN", *, generator: Rng = None) -> None:
         super().__init__()
         self.scale = config.scale
         self.register_basis(
@@ -230,22 +208,19 @@ class FFNFeatures(BasisLayer):
         self.bias = nn.Parameter(torch.empty(self.out_features))
         nn.init.uniform_(self.bias, -1, 1, generator=generator)
 
-    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        """Redraw W and b."""
+    def reset_parameters(self, generator: Rng = None) -> None:
         super().reset_parameters(generator)
         nn.init.uniform_(self.bias, -1, 1, generator=generator)
 
     def phase(
         self, x: Float[Tensor, "*batch in_features"]
     ) -> Float[Tensor, "*batch {self.out_features}"]:
-        """Return π(Wx + b)."""
         check_input(x, self.in_features, axis=-1, owner="the layer", axis_name="in_features")
         return math.pi * (project(x, self.B) + self.bias)
 
     def forward(
         self, x: Float[Tensor, "*batch in_features"]
     ) -> Float[Tensor, "*batch {self.out_features}"]:
-        """Return sin(π(Wx + b))."""
         return self.phase(x).sin()
 
 
@@ -260,7 +235,6 @@ class FFN(Front):
     FFNFeatures(in=3, F=120, scale=0.001, trainable=True)
     """
 
-    tag: ClassVar[str] = "ffn"
     layer = FFNFeatures
     trainable: ClassVar[bool] = True
     scale: Annotated[float, NonNegative("use 0.001 to start")] = 0.001

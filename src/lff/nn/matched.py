@@ -9,7 +9,7 @@ import bisect
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 from torch import nn
@@ -18,7 +18,7 @@ from lff.core.checks import Size, check_choice, check_size
 from lff.core.errors import BadInputError, BadTypeError
 from lff.nn.fronts import Identity
 from lff.nn.net import NetConfig, Network, num_parameters, solve_affine
-from lff.nn.parts import Front, Trunk
+from lff.nn.parts import Front, Rng, Trunk
 from lff.nn.pixels import AUTHORS_UNMATCHED_FRONT, MatchedConv1x1, PixelEncoder, PixelEncoderConfig
 from lff.nn.trunks import Activation, ConcatMLPTrunk, DeepFourierTrunk, MLPTrunk, SimBaTrunk
 
@@ -30,10 +30,7 @@ NAMED_WIDTHS = {"paper": 1100, "readme": 1024}
 class Matched(Trunk):
     """Base of trunks whose widths follow from another network's size."""
 
-    def build(
-        self, in_features: int, out_features: int, *, generator: torch.Generator | None = None
-    ) -> nn.Module:
-        """Return the trunk for inputs of this width."""
+    def build(self, in_features: int, out_features: int, *, generator: Rng = None) -> nn.Module:
         trunk = self.resolve(in_features, out_features)
         return trunk.build(in_features, out_features, generator=generator)
 
@@ -58,7 +55,6 @@ class MatchedMLP(Matched):
     (90, 90)
     """
 
-    tag: ClassVar[str] = "matched-mlp"
     like: NetConfig
     """The network to be compared with."""
     rule: MatchRule = "exact"
@@ -69,25 +65,34 @@ class MatchedMLP(Matched):
 
     @property
     def takes_front(self) -> bool:
-        """Whether a front may precede it."""
         return self.layers == "shallow"
 
     def resolve(
         self, in_features: int, out_features: int, *, front: Front | None = None
     ) -> MLPTrunk | ConcatMLPTrunk | DeepFourierTrunk:
-        """Return the trunk with its widths as numbers."""
-        like = self.like.resolve(in_features, out_features)
+        like, sizes = self.like.resolve(in_features, out_features), (in_features, out_features)
         activation: Activation = getattr(like.trunk, "activation", "relu")
         if self.layers == "shallow":
-            depth = len(like.hidden(in_features, out_features))
-            widths = equal_widths(like, in_features, out_features, depth=depth, front=front)
-            return MLPTrunk(hidden=widths, activation=activation)
-        widths = matched_widths(like, in_features, out_features, rule=self.rule)
-        if self.layers == "concat":
-            return ConcatMLPTrunk(hidden=widths, activation=activation)
+            widths = equal_widths(like, *sizes, depth=len(like.hidden(*sizes)), front=front)
+        else:
+            widths = self._widths(like, *sizes)
         if self.layers == "deep-fourier":
             return DeepFourierTrunk(hidden=tuple(width + width % 2 for width in widths))
-        return MLPTrunk(hidden=widths, activation=activation)
+        kind = ConcatMLPTrunk if self.layers == "concat" else MLPTrunk
+        return kind(hidden=widths, activation=activation)
+
+    def _widths(self, like: NetConfig, in_features: int, out_features: int) -> tuple[int, ...]:
+        """Return the first width by the rule, and those of ``like``.
+
+        ``exact`` is off by half a unit's weights at the most, under 0.5 % at the sizes that matter.
+        """
+        later = later_widths(like, in_features, out_features)
+        if self.rule != "exact":
+            return (NAMED_WIDTHS[self.rule], *later)
+        width = first_width(like, in_features, out_features, later)
+        if width >= min(later, default=1):
+            return (width, *later)
+        return equal_widths(like, in_features, out_features, depth=1 + len(later))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +105,6 @@ class MatchedSimBa(Matched):
     SimBaTrunk(width=23, blocks=2)
     """
 
-    tag: ClassVar[str] = "matched-simba"
     like: NetConfig
     """The network to be compared with."""
     blocks: Size = 2
@@ -108,7 +112,6 @@ class MatchedSimBa(Matched):
 
     @property
     def takes_front(self) -> bool:
-        """Whether a front may precede it."""
         return False
 
     def resolve(
@@ -118,7 +121,6 @@ class MatchedSimBa(Matched):
         *,
         front: Front | None = None,  # noqa: ARG002
     ) -> SimBaTrunk:
-        """Return the trunk with its width as a number."""
         width = nearest_width(
             self.like,
             lambda width: NetConfig(trunk=SimBaTrunk(width=width, blocks=self.blocks)),
@@ -170,24 +172,6 @@ def nearest_width(
 
     above = bisect.bisect_left(range(1, 1 << 16), 0, key=excess) + 1  # the least that is not below
     return above if above == 1 or excess(above) < -excess(above - 1) else above - 1
-
-
-def matched_widths(
-    like: NetConfig, in_features: int, out_features: int, *, rule: MatchRule
-) -> tuple[int, ...]:
-    """Return the hidden widths of the MLP that a network is fairly compared with.
-
-    ``exact`` is the width whose count is nearest (off by half a unit's weights at the most, under
-    0.5 % at the sizes that matter).  Where the first layer would be the narrowest, all have one
-    width.
-    """
-    later = later_widths(like, in_features, out_features)
-    if rule != "exact":
-        return (NAMED_WIDTHS[rule], *later)
-    width = first_width(like, in_features, out_features, later)
-    if width >= min(later, default=1):
-        return (width, *later)
-    return equal_widths(like, in_features, out_features, depth=1 + len(later))
 
 
 def match_width(

@@ -52,8 +52,15 @@ PIXEL_FRONTS = Registry(
 )
 
 
-class Embedding(Config, ABC):
-    """Base of fronts."""
+class Embedding(Config):
+    """Base of fronts: configs of a layer that embeds its input."""
+
+    layer: ClassVar[Callable[..., nn.Module]]
+    """The layer's class, called with the width, the config and the generator by ``build``."""
+
+    def build(self, in_features: int, *, generator: Rng = None) -> nn.Module:
+        """Return the layer; ``out_features`` or ``out_channels``, if any, is its output's width."""
+        return self.layer(in_features, self, generator=generator)
 
     @property
     def trains_basis(self) -> bool:
@@ -66,13 +73,6 @@ class Front(Embedding):
 
     is_layer: ClassVar[bool] = True
     """Whether a matched MLP has a layer in its place."""
-
-    layer: ClassVar[Callable[..., nn.Module]]
-    """The layer's class, called with the width, the config and the generator by ``build``."""
-
-    def build(self, in_features: int, *, generator: Rng = None) -> nn.Module:
-        """Return the layer; its ``out_features``, if any, is the width of the embedding."""
-        return self.layer(in_features, self, generator=generator)
 
 
 class Trunk(Config, ABC):
@@ -104,10 +104,6 @@ class PixelFront(Embedding):
     def resolve(self, in_channels: int, *, num_filters: int) -> "PixelFront":  # noqa: ARG002
         """Return the front with all its channels as numbers; the next layer has ``num_filters``."""
         return self
-
-    @abstractmethod
-    def build(self, in_channels: int, *, generator: Rng = None) -> nn.Module:
-        """Return the layer; its ``out_channels``, if any, is the width of the embedding."""
 
 
 AnyFront = Annotated[Front, FRONTS]

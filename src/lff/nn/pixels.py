@@ -20,7 +20,7 @@ from lff.core.errors import BadInputError
 from lff.nn.ensemble import Ensemble
 from lff.nn.fourier import check_input
 from lff.nn.net import NetConfig, num_parameters, solve_affine
-from lff.nn.parts import AnyPixelFront, PixelFront
+from lff.nn.parts import AnyPixelFront, PixelFront, Rng
 from lff.nn.trunks import blank, linear, orthogonal_, uniform_
 
 KERNEL = 3
@@ -28,17 +28,31 @@ FIRST_STRIDE = 2
 CACHED = 2**24
 """Bytes of an embedding that stay in the cache while the first convolution reads them."""
 MOST_CHUNKS = 4
+ImageShape = tuple[int, int, int]
+"""Channels, height, width."""
 
 
 @dataclass(frozen=True)
 class NoFront(PixelFront):
     """The vanilla encoder: the convolutions take the image itself."""
 
-    tag: ClassVar[str] = "no-front"
+    layer = nn.Identity
 
-    def build(self, in_channels: int, *, generator: torch.Generator | None = None) -> nn.Identity:  # noqa: ARG002
-        """Return a module that changes nothing."""
-        return nn.Identity()
+
+class ConvFeatures2d(nn.Module):
+    """x -> relu(scale · (Wx + b)) at every pixel; W and b from torch's default law, as theirs."""
+
+    def __init__(self, in_channels: int, config: "Conv1x1", *, generator: Rng = None) -> None:
+        super().__init__()
+        self.scale, self.out_channels = config.scale, config.channels
+        conv = blank(nn.Conv2d, in_channels, config.channels, 1, bias=config.bias)
+        self.conv = uniform_(conv, generator=generator)
+
+    def forward(self, x: Float[Tensor, "n c h w"]) -> Float[Tensor, "n {self.out_channels} h w"]:
+        return torch.relu(self.scale * self.conv(x))
+
+    def extra_repr(self) -> str:
+        return f"scale={self.scale:g}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +64,7 @@ class Conv1x1(PixelFront):
     parameters.
     """
 
-    tag: ClassVar[str] = "conv1x1"
+    layer = ConvFeatures2d
     channels: Size
     """Output channels."""
     scale: Annotated[float, Positive()] = 1.0
@@ -58,43 +72,9 @@ class Conv1x1(PixelFront):
     bias: bool = field(default=True, metadata=LATER)
     """Learn a bias; the authors' convolution does not."""
 
-    def build(
-        self, in_channels: int, *, generator: torch.Generator | None = None
-    ) -> "ConvFeatures2d":
-        """Return the layer for images of this many channels."""
-        return ConvFeatures2d(
-            in_channels, self.channels, scale=self.scale, bias=self.bias, generator=generator
-        )
-
 
 AUTHORS_UNMATCHED_FRONT = Conv1x1(channels=32, scale=2 * math.pi, bias=False)
 """The 1x1 convolution of the authors' README command: 9,248 + 288 parameters against 40,064."""
-
-
-class ConvFeatures2d(nn.Module):
-    """x -> relu(scale · (Wx + b)) at every pixel; W and b from torch's default law, as theirs."""
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        *,
-        scale: float = 1.0,
-        bias: bool = True,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__()
-        self.scale, self.out_channels = scale, out_channels
-        conv = blank(nn.Conv2d, in_channels, out_channels, 1, bias=bias)
-        self.conv = uniform_(conv, generator=generator)
-
-    def forward(self, x: Float[Tensor, "n c h w"]) -> Float[Tensor, "n {self.out_channels} h w"]:
-        """Return relu(scale · (Wx + b))."""
-        return torch.relu(self.scale * self.conv(x))
-
-    def extra_repr(self) -> str:
-        """Show the factor."""
-        return f"scale={self.scale:g}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +84,6 @@ class MatchedConv1x1(PixelFront):
     Front plus first convolution have equal counts; the encoder resolves the channels when built.
     """
 
-    tag: ClassVar[str] = "matched-conv1x1"
     like: AnyPixelFront
     """The front to be compared with."""
 
@@ -122,7 +101,7 @@ class MatchedConv1x1(PixelFront):
         )
         return Conv1x1(channels=max(1, solve_affine(*counts)))
 
-    def build(self, in_channels: int, *, generator: torch.Generator | None = None) -> nn.Module:  # noqa: ARG002
+    def build(self, in_channels: int, *, generator: Rng = None) -> nn.Module:  # noqa: ARG002
         """Refuse: the channels depend on the convolution that follows."""
         remedy = "build the whole encoder, or call resolve(in_channels, num_filters=...)"
         raise BadInputError("a MatchedConv1x1", self, "resolved", remedy)
@@ -144,9 +123,7 @@ class PixelEncoderConfig(Config):
     output_tanh: bool = False
     """Squash the output (the paper's code base does not)."""
 
-    def build(
-        self, obs_shape: tuple[int, int, int], *, generator: torch.Generator | None = None
-    ) -> "PixelEncoder":
+    def build(self, obs_shape: ImageShape, *, generator: Rng = None) -> "PixelEncoder":
         """Return the encoder for images of shape ``(channels, height, width)``."""
         return PixelEncoder(self, obs_shape, generator=generator)
 
@@ -156,7 +133,7 @@ class PixelEncoderConfig(Config):
         return replace(self, front=front)
 
     def build_entrance(
-        self, in_channels: int, *, generator: torch.Generator | None = None
+        self, in_channels: int, *, generator: Rng = None
     ) -> tuple[nn.Module, nn.Conv2d]:
         """Return the front and the first convolution: what a fair comparison keeps equal."""
         front = self.resolve(in_channels).front.build(in_channels, generator=generator)
@@ -179,11 +156,7 @@ class PixelMaps(nn.Module):
     """
 
     def __init__(
-        self,
-        config: PixelEncoderConfig,
-        obs_shape: tuple[int, int, int],
-        *,
-        generator: torch.Generator | None = None,
+        self, config: PixelEncoderConfig, obs_shape: ImageShape, *, generator: Rng = None
     ) -> None:
         super().__init__()
         self.config = config
@@ -245,7 +218,6 @@ class PixelMaps(nn.Module):
         return max(1, fitting, math.ceil(images / MOST_CHUNKS))
 
     def extra_repr(self) -> str:
-        """Show the size."""
         out = getattr(self, "out_features", self.maps_width)
         return f"in={self.in_channels}, out={out}, parameters={num_parameters(self):,}"
 
@@ -254,12 +226,7 @@ class PixelHead(nn.Module):
     """Maps -> Linear, layer norm -> features -> network; the action, if any, joins the features."""
 
     def __init__(
-        self,
-        config: PixelEncoderConfig,
-        maps_width: int,
-        net: nn.Module,
-        *,
-        generator: torch.Generator | None = None,
+        self, config: PixelEncoderConfig, maps_width: int, net: nn.Module, *, generator: Rng = None
     ) -> None:
         super().__init__()
         self.project = linear(maps_width, config.feature_dim, generator=generator)
@@ -270,7 +237,6 @@ class PixelHead(nn.Module):
     def forward(
         self, maps: Float[Tensor, "*batch maps"], *rest: Float[Tensor, "*batch _"]
     ) -> Float[Tensor, "..."]:
-        """Return the network's output."""
         output: Tensor = self.net(self.output(self.norm(self.project(maps))), *rest)
         return output
 
@@ -285,11 +251,7 @@ class PixelEncoder(PixelMaps):
     """
 
     def __init__(
-        self,
-        config: PixelEncoderConfig,
-        obs_shape: tuple[int, int, int],
-        *,
-        generator: torch.Generator | None = None,
+        self, config: PixelEncoderConfig, obs_shape: ImageShape, *, generator: Rng = None
     ) -> None:
         super().__init__(config, obs_shape, generator=generator)
         self.out_features = config.feature_dim
@@ -298,7 +260,6 @@ class PixelEncoder(PixelMaps):
     def forward(
         self, obs: Shaped[Tensor, "*batch channels height width"]
     ) -> Float[Tensor, "*batch {self.out_features}"]:
-        """Return the features of each image."""
         features: Tensor = self.head(super().forward(obs))
         return features
 
@@ -315,9 +276,9 @@ class PixelCritic(nn.Module):
         net: NetConfig,
         size: int,
         *,
-        obs_shape: tuple[int, int, int],
+        obs_shape: ImageShape,
         action_dim: int,
-        generator: torch.Generator | None = None,
+        generator: Rng = None,
     ) -> None:
         super().__init__()
         self.encoder = PixelMaps(config, obs_shape, generator=generator)
@@ -333,7 +294,6 @@ class PixelCritic(nn.Module):
     def forward(
         self, obs: Shaped[Tensor, "*batch channels height width"], action: Float[Tensor, "*batch a"]
     ) -> Float[Tensor, "critic *batch 1"]:
-        """Return every critic's value."""
         output: Tensor = self.head(self.encoder(obs), action)
         return output
 
@@ -344,7 +304,7 @@ def pixel_actor(
     *,
     maps_width: int,
     action_dim: int,
-    generator: torch.Generator | None = None,
+    generator: Rng = None,
 ) -> PixelHead:
     """Return the actor's head, for the maps of the critics' encoder."""
     network = net.build(config.feature_dim, 2 * action_dim, generator=generator)

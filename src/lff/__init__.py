@@ -5,6 +5,7 @@ draw figures and compute verdicts from tables can be used without torch.
 """
 
 import importlib
+import pkgutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -43,23 +44,7 @@ _HOMES = {
     "match_width": "lff.nn.matched",
     "train": "lff.cli.from_python",
 }
-_ROOMS = (
-    "algos",
-    "auditing",
-    "core",
-    "data",
-    "envs",
-    "nn",
-    "ntk",
-    "optim",
-    "plugins",
-    "report",
-    "runs",
-    "stats",
-    "store",
-    "tabular",
-    "training",
-)
+_ROOMS = [room.name for room in pkgutil.iter_modules(__path__) if room.name != "__main__"]
 
 __all__ = [*_HOMES]
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 BETA1, BETA2, EPS = 0.9, 0.999, 1e-8
+Tensors = Mapping[str, Tensor]
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,6 @@ class Rule:
     """Update rule of one parameter."""
 
     lr: float
-    """Learning rate."""
     l2: float = 0.0
     """Coefficient of the decay."""
     l1: float = 0.0
@@ -51,7 +51,7 @@ class Adam:
 
     def __init__(
         self,
-        parameters: Mapping[str, Tensor],
+        parameters: Tensors,
         rules: Mapping[str, Rule],
         *,
         eps: float = EPS,
@@ -70,7 +70,7 @@ class Adam:
         self.factors = {rule.beta1: reference.new_zeros(2) for rule in self.rules.values()}
         self._prepare()
 
-    def step(self, gradients: Mapping[str, Tensor]) -> None:
+    def step(self, gradients: Tensors) -> None:
         """Move every parameter by its gradient, in place."""
         for name, parameter in self.parameters.items():
             self._move(name, parameter, gradients[name])

@@ -18,9 +18,9 @@ from lff.nn import (
     NoFront,
     PixelCritic,
     PixelEncoderConfig,
+    PixelHead,
     count_entrance,
     num_parameters,
-    pixel_actor,
 )
 from lff.training import RunConfig
 from lff.training.networks import PixelNetName
@@ -127,8 +127,8 @@ def test_parameters_are_those_of_the_built_networks():
         critics = PixelCritic(agent.encoder, agent.critic, 2, obs_shape=(9, 28, 28), action_dim=1)
         assert sizes[f"{name} encoder"] == num_parameters(critics.encoder)
         assert sizes["critics"] == num_parameters(critics.head)
-    width = critics.encoder.maps_width
-    actor = pixel_actor(agent.encoder, agent.actor, maps_width=width, action_dim=1)
+    net = agent.actor.build(agent.encoder.feature_dim, 2)
+    actor = PixelHead(agent.encoder, critics.encoder.maps_width, net)
     assert sizes["actor"] == num_parameters(actor)
 
 

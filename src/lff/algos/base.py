@@ -7,7 +7,7 @@ new algorithm is one file of this room and one line in :data:`ALGORITHMS`.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypedDict, Unpack
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypedDict, Unpack, cast
 
 import numpy as np
 import torch
@@ -21,16 +21,9 @@ from lff.core.config import Registry
 from lff.core.errors import BadInputError
 from lff.data.rollout import Rollout
 from lff.nn import Network
-from lff.optim import EPS, Adam, Rule
-from lff.regularizers import (
-    Dropout,
-    RegularizerConfig,
-    draw_masks,
-    power_steps,
-    rules,
-    spectral_vectors,
-    wrap,
-)
+from lff.nn.parts import Rng
+from lff.optim import EPS, Adam, Rule, Tensors
+from lff.regularizers import Dropout, RegularizerConfig, layers, rules, wrap
 from lff.regularizers.base import Role, linears
 
 ALGORITHMS = Registry(
@@ -45,7 +38,7 @@ ALGORITHMS = Registry(
 )
 """Every algorithm of ours, by its name on disk and on the command line."""
 Metrics = dict[str, Float[Tensor, ""]]
-Masks = Mapping[str, Mapping[str, Tensor]]
+Masks = Mapping[str, Tensors]
 """Dropout masks by pass and by the buffer that they go into."""
 
 
@@ -75,7 +68,7 @@ class Exploration(NamedTuple):
 
     noise: Tensor | None = None
     """Standard normal, ``(*batch, action)``; None for the mean action."""
-    masks: Mapping[str, Tensor] = {}
+    masks: Tensors = {}  # noqa: RUF012  never changed
     """Dropout masks of the actor, for those who drop while acting."""
 
 
@@ -104,8 +97,8 @@ class Trained:
         *,
         lr: float,
         device: torch.device,
-        generator: torch.Generator | None,
-        extra: Mapping[str, Tensor] | None = None,
+        generator: Rng,
+        extra: Tensors | None = None,
         eps: float = EPS,
         share: Tensor | None = None,
     ) -> None:
@@ -114,7 +107,7 @@ class Trained:
         self.device = device
         self.network = network.to(device).requires_grad_(requires_grad=False)
         self.parameters: dict[str, Tensor] = {**dict(network.named_parameters()), **(extra or {})}
-        self.vectors = spectral_vectors(network)
+        self.vectors = layers.spectral_vectors(network)
         """Singular vectors of spectral normalisation."""
         active = (one for one in regularizers if one.works_on(role))
         self.dropout = next((one for one in active if isinstance(one, Dropout)), None)
@@ -123,34 +116,24 @@ class Trained:
         self.adam = Adam(self.parameters, own, eps=eps, share=share)
 
     def __call__(
-        self,
-        *inputs: Tensor,
-        parameters: Mapping[str, Tensor] | None = None,
-        masks: Mapping[str, Tensor] | None = None,
+        self, *inputs: Tensor, parameters: Tensors | None = None, masks: Tensors | None = None
     ) -> Tensor:
         """Return the output under these parameters (its own by default) and dropout masks."""
-        if parameters is None and not masks:
-            direct: Tensor = self.network(*inputs)
-            return direct
         tensors = {**(parameters or {}), **(masks or {})}
-        output: Tensor = functional_call(self.network, tensors, inputs)
-        return output
+        if not tensors:
+            return cast(Tensor, self.network(*inputs))
+        return cast(Tensor, functional_call(self.network, tensors, inputs))
 
-    def normalize_spectra(self, parameters: Mapping[str, Tensor] | None = None) -> None:
+    def normalize_spectra(self, parameters: Tensors | None = None) -> None:
         """Do one power step of spectral normalisation, in place; nothing without it."""
         if self.vectors:
             tensors = self.parameters | self.vectors if parameters is None else dict(parameters)
-            power_steps(self.network, tensors)
+            layers.power_steps(self.network, tensors)
 
     def masks(self, generator: torch.Generator, rows: tuple[int, ...]) -> dict[str, Tensor]:
         """Draw the dropout masks of one pass, on the CPU, and move them to the device."""
-        drawn = draw_masks(self.network, generator, batch=rows)
+        drawn = layers.draw_masks(self.network, generator, batch=rows)
         return {name: mask.to(self.device) for name, mask in drawn.items()}
-
-    def acting_masks(self, generator: torch.Generator, rows: tuple[int, ...]) -> dict[str, Tensor]:
-        """Draw the masks of a network that drops units while acting (a known bug)."""
-        acts = self.dropout is not None and self.dropout.when_acting
-        return self.masks(generator, rows) if acts else {}
 
     def state(self) -> dict[str, Tensor]:
         """Return parameters and persistent buffers, as the live tensors."""
@@ -169,7 +152,6 @@ class Agent(ABC):
     value_max: ClassVar[str]
     """The metric that holds the largest magnitude of Q (or V) of an update."""
     value_letter: ClassVar[str] = "Q"
-    """Q or V, for people."""
     config: Any
     spaces: Spaces
     device: torch.device
@@ -213,7 +195,10 @@ class Agent(ABC):
     ) -> Exploration:
         """Draw the noise and dropout masks of acting on ``rows`` observations."""
         noise = None if greedy else torch.randn(*rows, self.spaces.action, generator=generator)
-        return Exploration(noise, self.actor.acting_masks(generator, rows))
+        dropout = self.actor.dropout
+        if dropout is None or not dropout.when_acting:
+            return Exploration(noise)
+        return Exploration(noise, self.actor.masks(generator, rows))
 
     @abstractmethod
     def value(
@@ -238,9 +223,9 @@ class Agent(ABC):
         gamma: float = self.config.gamma
         return reward / (1 - gamma) if gamma < 1 else math.inf
 
-    def parts(self) -> dict[str, Mapping[str, Tensor]]:
+    def parts(self) -> dict[str, Tensors]:
         """Return every tensor of the agent by part and name."""
-        parts: dict[str, Mapping[str, Tensor]] = {}
+        parts: dict[str, Tensors] = {}
         for role, one in reversed([*self.trained.items()]):  # the critic's numbers break first
             parts |= {f"adam/{role}": one.adam.state(), role: one.state()}
         return parts | {"norm": {} if self.norm is None else self.norm.state()}
@@ -255,7 +240,7 @@ class Agent(ABC):
             f"{part}/{n}": x for part, tensors in self.parts().items() for n, x in tensors.items()
         }
 
-    def load_state(self, tensors: Mapping[str, Tensor]) -> None:
+    def load_state(self, tensors: Tensors) -> None:
         """Copy a checkpoint's tensors into the agent, in place."""
         state = self.state()
         ours, theirs = ({n: x.shape for n, x in one.items()} for one in (state, tensors))
@@ -312,7 +297,7 @@ class Options(TypedDict, total=False):
 
     num_envs: int
     """Environments that are stepped together, 1 by default."""
-    generator: torch.Generator | None
+    generator: Rng
     """Source of the weights; the same state gives the same weights on every device."""
     device: torch.device | str
     """Where the networks live, the CPU by default."""

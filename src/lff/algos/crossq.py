@@ -27,17 +27,16 @@ from torch import Tensor, nn
 from torch.func import grad
 
 from lff.algos.base import Metrics, Options, Spaces, Trained
-from lff.algos.off_policy import NoTarget, PolyakTarget, Tensors, critic_loss
+from lff.algos.off_policy import NoTarget, PolyakTarget, Tensors, critic_loss, critic_metrics
 from lff.algos.sac import SAC, Noise, SACConfig, actor_loss, bootstrap
 from lff.core.checks import Interval, Size
 from lff.core.errors import BadInputError
 from lff.data import Batch
 from lff.nn.batch_norm import BatchNorm
+from lff.nn.parts import Rng
 from lff.optim import Adam
 from lff.regularizers import Dropout
 from lff.regularizers.base import members_of, nonlinearities
-
-Share = Annotated[float, Interval("[0, 1)", "use 0.99")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +48,7 @@ class CrossQConfig(SACConfig):
     """Source of the bootstrap: the critics that are trained."""
     actor_period: Size = 3
     """Critic updates between two updates of the actor."""
-    momentum: Share = 0.99
+    momentum: Annotated[float, Interval("[0, 1)", "use 0.99")] = 0.99
     """Share of the running statistics that stays when they move."""
     beta1: Annotated[float, Interval("[0, 1)", "use 0.5")] = 0.5
     """β₁ of the Adam of actor and critics."""
@@ -76,39 +75,25 @@ class CrossQ(SAC):
             rules = {n: replace(rule, beta1=config.beta1) for n, rule in one.adam.rules.items()}
             one.adam = self.optimizers[role] = Adam(one.parameters, rules)
 
-    def _build(self, generator: torch.Generator | None) -> tuple[nn.Module, nn.Module]:
+    def _build(self, generator: Rng) -> tuple[nn.Module, nn.Module]:
         actor, critic = super()._build(generator)
         insert_batch_norms(actor)
         insert_batch_norms(critic)
         return actor, critic
 
-    def update(self, batch: Batch, noise: Noise, *, actor: bool = True) -> Metrics:
-        """Do one critic update, and with ``actor`` one of actor and temperature, in place."""
-        batch = Batch(*(x.to(self.device) for x in batch))
-        with torch.no_grad():
-            self.actor.normalize_spectra()
-            self.critic.normalize_spectra()
-            alpha = self.alpha.log_alpha.exp()
-            obs, next_obs = self.normalized(batch.obs), self.normalized(batch.next_obs)
-            next_action, next_log_prob = self._policy(
-                self.actor.parameters, next_obs, noise.next_action, None
-            )
-            joint = torch.cat((obs, next_obs)), torch.cat((batch.action, next_action))
-            gradients, (q, target_q, seen) = grad(self._joint_loss, has_aux=True)(
-                self.critic.parameters, batch, joint, next_log_prob, alpha, noise.target
-            )
-            self.critic.adam.step(gradients)
-            self._move_norms(self.critic, seen)
-            metrics = {
-                "train/critic_loss": 0.5 * critic_loss(q, target_q),
-                "train/q_mean": q.mean(),
-                "train/q_max": q.abs().max(),
-                "train/target_q_mean": target_q.mean(),
-                "train/alpha": alpha,
-            }
-            if actor:
-                metrics |= self._update_actor(batch, noise, alpha)
-            return metrics
+    def _update_critics(self, batch: Batch, noise: Noise, alpha: Tensor) -> Metrics:
+        obs, next_obs = self.normalized(batch.obs), self.normalized(batch.next_obs)
+        next_action, next_log_prob = self._policy(
+            self.actor.parameters, next_obs, noise.next_action, None
+        )
+        joint = torch.cat((obs, next_obs)), torch.cat((batch.action, next_action))
+        gradients, (q, target_q, seen) = grad(self._joint_loss, has_aux=True)(
+            self.critic.parameters, batch, joint, next_log_prob, alpha, noise.target
+        )
+        self.critic.adam.step(gradients)
+        self._move_norms(self.critic, seen)
+        metrics = critic_metrics(q, target_q)
+        return metrics | {"train/critic_loss": 0.5 * metrics["train/critic_loss"]}
 
     def _joint_loss(
         self,

@@ -1,7 +1,6 @@
 """Fields, networks and sources of the bootstrap that algorithms with a replay memory share."""
 
 import copy
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -15,6 +14,8 @@ from lff.core.checks import Config, Interval, Scale, Size, validate
 from lff.core.errors import BadInputError
 from lff.data import Batch, Memory, Replay
 from lff.nn import Ensemble, NetConfig
+from lff.nn.parts import Rng
+from lff.optim import Tensors
 from lff.regularizers import FunctionalRegularization, RegularizerConfig, check_combination, penalty
 
 Obs = Shaped[Tensor, "..."]
@@ -22,7 +23,6 @@ Actions = Float[Tensor, "*batch act"]
 Values = Float[Tensor, "critic batch"]
 Rows = Float[Tensor, " batch"]
 Scalar = Float[Tensor, ""]
-Tensors = Mapping[str, Tensor]
 Share = Annotated[float, Interval("(0, 1]", "use 0.005")]
 
 
@@ -50,13 +50,7 @@ class Polyak:
     """Polyak averaging: tensors move by τ towards their originals every ``period`` updates."""
 
     def __init__(
-        self,
-        tensors: Mapping[str, Tensor],
-        leaders: Mapping[str, Tensor],
-        *,
-        tau: float,
-        period: int,
-        count: Tensor,
+        self, tensors: Tensors, leaders: Tensors, *, tau: float, period: int, count: Tensor
     ) -> None:
         """Follow ``leaders``, by name, in place; ``count`` counts the updates, elsewhere."""
         self.tensors, self.leaders, self.count = tensors, leaders, count
@@ -76,7 +70,7 @@ class Polyak:
         self.tau.copy_(torch.where(due, self.full_tau, 0.0))
 
 
-def shared_copy(network: nn.Module, tensors: Mapping[str, Tensor]) -> nn.Module:
+def shared_copy(network: nn.Module, tensors: Tensors) -> nn.Module:
     """Return a network of the same structure that shares the memory of ``tensors``, by name."""
     twin = copy.deepcopy(network)
     for name, tensor in (*twin.named_parameters(), *twin.named_buffers()):
@@ -150,6 +144,16 @@ def critic_loss(q: Values, target_q: Rows) -> Scalar:
     return (q - target_q).square().mean(dim=1).sum()
 
 
+def critic_metrics(q: Values, target_q: Rows) -> Metrics:
+    """Return the metrics of the critics' values and their targets."""
+    return {
+        "train/critic_loss": critic_loss(q, target_q),
+        "train/q_mean": q.mean(),
+        "train/q_max": q.abs().max(),
+        "train/target_q_mean": target_q.mean(),
+    }
+
+
 class OffPolicyAgent(Agent):
     """An actor, critics with their action as second input, and the optimizers of both."""
 
@@ -163,7 +167,7 @@ class OffPolicyAgent(Agent):
         spaces: Spaces,
         *,
         num_envs: int = 1,  # noqa: ARG002
-        generator: torch.Generator | None = None,
+        generator: Rng = None,
         device: torch.device | str = "cpu",
     ) -> None:
         """Build the networks on the CPU, then move them to the device."""
@@ -177,7 +181,7 @@ class OffPolicyAgent(Agent):
         )
         self._averages: dict[str, Polyak] = {}
 
-    def _build(self, generator: torch.Generator | None) -> tuple[nn.Module, nn.Module]:
+    def _build(self, generator: Rng) -> tuple[nn.Module, nn.Module]:
         check_vectors(self.spaces)
         config, (obs_dim, size) = self.config, (self.spaces.obs_dim, self.spaces.action)
         actor = config.actor.build(obs_dim, self.actor_outputs * size, generator=generator)
@@ -229,12 +233,7 @@ class OffPolicyAgent(Agent):
             self.critic.parameters, batch, target_q, masks, lagged_q
         )
         self.critic.adam.step(gradients)
-        return q, {
-            "train/critic_loss": critic_loss(q, target_q),
-            "train/q_mean": q.mean(),
-            "train/q_max": q.abs().max(),
-            "train/target_q_mean": target_q.mean(),
-        }
+        return q, critic_metrics(q, target_q)
 
     def _critic_loss(
         self,

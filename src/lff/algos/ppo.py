@@ -34,6 +34,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.func import grad
 
+from lff.algos import policy_gradient as pg
 from lff.algos.base import (
     GREEDY,
     Exploration,
@@ -49,15 +50,6 @@ from lff.algos.base import (
     scale_orthogonal_,
 )
 from lff.algos.moments import RewardScale
-from lff.algos.policy_gradient import (
-    advantages,
-    entropy,
-    explained_variance,
-    log_probability,
-    policy_loss,
-    standardized,
-    value_loss,
-)
 from lff.core.checks import Config, Interval, Positive, Scale, Size, validate
 from lff.core.errors import BadInputError
 from lff.data.rollout import Rollout
@@ -219,23 +211,23 @@ class PPO(OnPolicyAgent):
             next_value = self._next_values(rollout, value)
             ends = rollout.terminated, rollout.truncated
             decay = {"gamma": config.gamma, "gae_lambda": config.gae_lambda}
-            advantage = advantages(rollout.reward, value, next_value, *ends, **decay)
+            advantage = pg.advantages(rollout.reward, value, next_value, *ends, **decay)
             rows = rollout.valid.flatten().nonzero().squeeze(1)
             columns = (rollout.obs, rollout.action, value, advantage)
             obs, action, value, advantage = (
                 column.flatten(0, 1).index_select(0, rows).to(self.device) for column in columns
             )
             target = value + advantage
-            log_prob = log_probability(action, self.choose(obs), self.log_std)
+            log_prob = pg.log_probability(action, self.choose(obs), self.log_std)
             metrics = {
-                "train/explained_variance": explained_variance(value, target),
+                "train/explained_variance": pg.explained_variance(value, target),
                 "train/value_error": unit * advantage.square().mean().sqrt(),
                 "train/value_mean": unit * value.mean(),
                 "train/value_max": unit * value.abs().max(),
                 "train/target_mean": unit * target.mean(),
             }
             if config.advantage_norm == "rollout":
-                advantage = standardized(advantage)
+                advantage = pg.standardized(advantage)
             found = Sample(obs, action, log_prob, value, advantage, target)
         # ordinary tensors: the update does not take those of inference
         return Sample(*(column.clone() for column in found)), metrics
@@ -257,7 +249,7 @@ class PPO(OnPolicyAgent):
         config = self.config
         rows = Sample(*(column.index_select(0, batch.rows) for column in batch.sample))
         if config.advantage_norm == "minibatch":
-            rows = rows._replace(advantage=standardized(rows.advantage))
+            rows = rows._replace(advantage=pg.standardized(rows.advantage))
         with torch.no_grad():
             for trained in self.trained.values():
                 trained.normalize_spectra()
@@ -284,10 +276,10 @@ class PPO(OnPolicyAgent):
         value = self.critic(
             batch.obs, parameters=parameters["critic"], masks=masks.get("critic")
         ).squeeze(-1)
-        log_prob = log_probability(batch.action, mean, log_std)
-        of_policy = policy_loss(log_prob, batch.log_prob, batch.advantage, clip=config.clip)
-        of_value = value_loss(value, batch.value, batch.target, clip=config.value_clip)
-        spread = entropy(log_std)
+        log_prob = pg.log_probability(batch.action, mean, log_std)
+        of_policy = pg.policy_loss(log_prob, batch.log_prob, batch.advantage, clip=config.clip)
+        of_value = pg.value_loss(value, batch.value, batch.target, clip=config.value_clip)
+        spread = pg.entropy(log_std)
         loss = of_policy + config.value_coef * of_value - config.entropy_coef * spread
         change = log_prob - batch.log_prob
         ratio = change.exp()

@@ -148,10 +148,7 @@ def actor_loss(q: Values, log_prob: Rows, alpha: Scalar) -> Scalar:
 
 
 class Temperature:
-    """log α and its optimizer; α itself multiplies the gap in the loss, as in the authors' code.
-
-    L_α = mean α (-log π(a|s) - H̄),   H̄ = -|A|
-    """
+    """log α and its optimizer."""
 
     def __init__(
         self, config: LearnedAlpha | FixedAlpha, action_dim: int, *, device: torch.device
@@ -221,18 +218,21 @@ class SAC(OffPolicyAgent):
             self.critic.normalize_spectra()
             self.critic.normalize_spectra(self.target)
             alpha = self.alpha.log_alpha.exp()
-            target_q = self._targets(batch, noise, alpha)
-            lagged_q = self._lagged(batch, noise)
-            masks = noise.masks.get("critic")
-            q, metrics = self._update_critic(batch, target_q, masks, lagged_q)
-            metrics["train/alpha"] = alpha
+            metrics = self._update_critics(batch, noise, alpha) | {"train/alpha": alpha}
             if actor:
                 metrics |= self._update_actor(batch, noise, alpha)
             for average in self._averages.values():
                 average.move()
-            if lagged_q is not None:
-                metrics["train/penalty"] = penalty(self.config.regularizers, q, lagged_q)
             return metrics
+
+    def _update_critics(self, batch: Batch, noise: Noise, alpha: Tensor) -> Metrics:
+        """Move the critics towards y, and to their past if a regularizer holds them to it."""
+        target_q, masks = self._targets(batch, noise, alpha), noise.masks.get("critic")
+        if not any(regularizer.penalizes for regularizer in self.config.regularizers):
+            return self._update_critic(batch, target_q, masks)[1]
+        lagged_q = self.q(self.target, self.encode(self.target, batch.obs), batch.action, masks)
+        q, metrics = self._update_critic(batch, target_q, masks, lagged_q)
+        return metrics | {"train/penalty": penalty(self.config.regularizers, q, lagged_q)}
 
     def _update_actor(self, batch: Batch, noise: Noise, alpha: Tensor) -> Metrics:
         features = self.encode(self.critic.parameters, batch.obs)
@@ -272,13 +272,6 @@ class SAC(OffPolicyAgent):
         next_q = self.q(source, features, next_action, masks.get("next_critic"))
         extra = config.target_noise * noise.target if config.target_noise else 0.0
         return bootstrap(batch, next_q, next_log_prob, alpha=alpha, gamma=config.gamma, noise=extra)
-
-    def _lagged(self, batch: Batch, noise: Noise) -> Tensor | None:
-        """Return the lagging critics' values, if a regularizer holds the critics to them."""
-        if not any(regularizer.penalizes for regularizer in self.config.regularizers):
-            return None
-        features = self.encode(self.target, batch.obs)
-        return self.q(self.target, features, batch.action, noise.masks.get("critic"))
 
     def _average(self) -> dict[str, Polyak]:
         """Return what moves the target network or the lagging copy; nothing without either."""

@@ -26,7 +26,8 @@ from lff.algos.sac import SAC, SACConfig
 from lff.core.config import within
 from lff.core.errors import BadInputError
 from lff.data import Augmentation, Batch, FrameReplay, Memory, NoAugmentation, augment
-from lff.nn import LearnedFourierFeatures2d, PixelCritic, PixelEncoderConfig, pixel_actor
+from lff.nn import LearnedFourierFeatures2d, PixelCritic, PixelEncoderConfig, PixelHead
+from lff.nn.parts import Rng
 
 ENCODER, HEAD, CRITICS = "encoder.", "head.", "head.net."
 """How the names of the encoder's, the critics' head's and the critics' own weights begin."""
@@ -59,22 +60,21 @@ class PixelSACConfig(SACConfig):
 
 
 class PixelSAC(SAC):
-    """The agent: SAC behind a shared encoder.
-
-    It overrides what depends on the encoder: how networks are built, how a batch is encoded, how
-    the target follows.
-    """
+    """The agent: SAC behind a shared encoder; it overrides what depends on that."""
 
     config: PixelSACConfig
 
-    def _build(self, generator: torch.Generator | None) -> tuple[nn.Module, nn.Module]:
+    def _build(self, generator: Rng) -> tuple[nn.Module, nn.Module]:
         config, (channels, *sides) = self.config, image_shape(self.spaces)
         height, width = (config.augmentation.out_size(side) for side in sides)
-        both: dict[str, Any] = {"action_dim": self.spaces.action, "generator": generator}
-        shape, count = (channels, height, width), config.num_critics
-        critics = PixelCritic(config.encoder, config.critic, count, obs_shape=shape, **both)
-        maps_width = critics.encoder.maps_width
-        return pixel_actor(config.encoder, config.actor, maps_width=maps_width, **both), critics
+        shape, size, encoder = (channels, height, width), self.spaces.action, config.encoder
+        options: dict[str, Any] = {"action_dim": size, "generator": generator}
+        critics = PixelCritic(
+            encoder, config.critic, config.num_critics, obs_shape=shape, **options
+        )
+        net = config.actor.build(encoder.feature_dim, 2 * size, generator=generator)
+        actor = PixelHead(encoder, critics.encoder.maps_width, net, generator=generator)
+        return actor, critics
 
     @property
     def critics(self) -> PixelCritic:

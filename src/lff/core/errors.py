@@ -50,13 +50,18 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
+def one_line(text: object) -> str:
+    """Return a text, or an error's, on one line."""
+    return " ".join(str(text).split())
+
+
 class BadInputError(ValueError):
     """A value outside its constraint.  The command line turns it into one line and exit code 2."""
 
     exit_code = ExitCode.USAGE
 
     def __init__(self, name: str, value: object, constraint: str, remedy: str) -> None:
-        text = " ".join(repr(value).split())  # one readable line for any input
+        text = one_line(repr(value))
         short = text if len(text) <= 80 else text[:79] + "…"
         super().__init__(f"{name} must be {constraint}, got {short}; {remedy}")
 
@@ -106,7 +111,7 @@ class EnvCrashError(RunError):
     """An exception inside an environment that is not ours; it has its traceback.  Exit code 1."""
 
     def __init__(self, name: str, doing: str, error: Exception) -> None:
-        said = " ".join(f"{type(error).__name__}: {error}".split())
+        said = one_line(f"{type(error).__name__}: {error}")
         super().__init__(f"{name} failed in {doing}: {said}")
         inner, ours = error.__traceback__, str(Path(__file__).parents[1])
         while inner is not None and inner.tb_frame.f_code.co_filename.startswith(ours):

@@ -1,9 +1,10 @@
-"""What may be imported: by child processes, and by the name that a stored file gives."""
+"""Imports of child processes, and those that the name in a stored file asks for."""
 
 import os
 import re
+import subprocess
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from lff.core.errors import BadInputError
 
@@ -19,6 +20,19 @@ def child_imports() -> dict[str, str]:
     """
     found = os.pathsep.join(os.path.abspath(path) for path in sys.path if path)  # noqa: PTH100
     return {"PYTHONPATH": found, "PYTHONSAFEPATH": "1"}
+
+
+def run_code(code: str, environment: Mapping[str, str], *, timeout: float) -> str:
+    """Run Python code in a child process; return the last line of its error, or nothing."""
+    command = [sys.executable, "-c", code]
+    try:
+        run = subprocess.run(
+            command, env=environment, capture_output=True, timeout=timeout, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"no answer within {timeout:.0f} s"
+    lines = run.stderr.decode(errors="replace").strip().splitlines()
+    return (lines or ["no message"])[-1][:120] if run.returncode else ""
 
 
 def module_of(task: str) -> str | None:

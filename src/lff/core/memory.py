@@ -13,7 +13,10 @@ def available_memory(
     What the group holds as a cache of files is free, too: the kernel gives it up when asked.
     """
     found = [1024 * size for size in _numbers(info, "MemAvailable:")]
-    limit, used = _read(group / "memory.max").strip(), _read(group / "memory.current").strip()
+    limit, used = (
+        system_file(group / "memory.max").strip(),
+        system_file(group / "memory.current").strip(),
+    )
     if limit.isdigit() and used.isdigit():
         cached = sum(_numbers(group / "memory.stat", "inactive_file"))
         found.append(max(0, int(limit) - max(0, int(used) - cached)))
@@ -37,11 +40,12 @@ free, got 3.06; free some
 
 
 def _numbers(path: Path, label: str) -> list[int]:
-    lines = (line.split() for line in _read(path).splitlines())
+    lines = (line.split() for line in system_file(path).splitlines())
     return [int(words[1]) for words in lines if len(words) > 1 and words[0] == label]
 
 
-def _read(path: Path) -> str:
+def system_file(path: Path) -> str:
+    """Return the text of a file by which the system describes itself; empty if it lacks one."""
     try:
         return path.read_text()
     except OSError:

@@ -29,6 +29,7 @@ from lff.core.errors import BadInputError
 Images = TypeVar("Images", np.ndarray, Tensor)
 Sides = tuple[int, int]
 Frames = UInt8[np.ndarray, "row channel height width"]
+Stacked = UInt8[np.ndarray, "batch channels out_height out_width"]
 Rows = Int64[np.ndarray, "batch stack"]
 At = Int64[np.ndarray, "2 batch"]
 """Upper left corners: rows of y and of x."""
@@ -60,9 +61,7 @@ class RandomCrop(Config):
         rooms = [side - self.out_size(side) for side in sides]
         return Corners(*_draw(2, count, rooms, generator))
 
-    def gather(
-        self, frames: Frames, rows: Rows, corners: At
-    ) -> UInt8[np.ndarray, "batch channels side side"]:
+    def gather(self, frames: Frames, rows: Rows, corners: At) -> Stacked:
         """Return the windows of stacked frames; one corner for all frames of an observation."""
         windows = sliding_window_view(frames, (self.size, self.size), axis=(2, 3))
         y, x = corners[:, :, None]
@@ -92,9 +91,7 @@ class RandomTranslate(Config):
         (corners,) = _draw(1, count, rooms, generator)
         return Corners(corners, corners)
 
-    def gather(
-        self, frames: Frames, rows: Rows, corners: At
-    ) -> UInt8[np.ndarray, "batch channels side side"]:
+    def gather(self, frames: Frames, rows: Rows, corners: At) -> Stacked:
         """Return stacked frames on black; one corner for all frames of an observation."""
         canvas = np.zeros((*rows.shape, frames.shape[1], self.size, self.size), frames.dtype)
         windows = sliding_window_view(canvas, frames.shape[2:], axis=(3, 4), writeable=True)
@@ -124,12 +121,7 @@ class NoAugmentation:
         zeros = np.zeros((2, count), dtype=np.int64)
         return Corners(zeros, zeros)
 
-    def gather(
-        self,
-        frames: Frames,
-        rows: Rows,
-        corners: At,  # noqa: ARG002
-    ) -> UInt8[np.ndarray, "batch channels height width"]:
+    def gather(self, frames: Frames, rows: Rows, corners: At) -> Stacked:  # noqa: ARG002
         return _stacked(frames.take(rows, axis=0))
 
     def center(self, obs: Images) -> Images:
@@ -160,9 +152,7 @@ def _draw(
     return torch.stack(axes, dim=1).numpy()
 
 
-def _stacked(
-    frames: UInt8[np.ndarray, "batch stack channel height width"],
-) -> UInt8[np.ndarray, "batch channels height width"]:
+def _stacked(frames: UInt8[np.ndarray, "batch stack channel height width"]) -> Stacked:
     batch, stack, channels, *sides = frames.shape
     return np.ascontiguousarray(frames).reshape(batch, stack * channels, *sides)
 

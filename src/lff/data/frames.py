@@ -21,7 +21,7 @@ from lff.core.checks import check_size
 from lff.core.errors import BadInputError
 from lff.core.memory import available_memory, check_memory
 from lff.data.augment import Augmentation, NoAugmentation
-from lff.data.replay import Batch, Memory
+from lff.data.replay import Array, Batch, Memory
 
 
 class FrameReplay(Memory):
@@ -42,9 +42,8 @@ class FrameReplay(Memory):
         frame_channels: int = 3,
         augmentation: Augmentation = NoAugmentation(),  # noqa: B008  frozen
     ) -> None:
-        needed = self.bytes_needed(
-            capacity, obs_shape=obs_shape, action_dim=action_dim, frame_channels=frame_channels
-        )
+        sizes: dict[str, Any] = {"obs_shape": obs_shape, "action_dim": action_dim}
+        needed = self.bytes_needed(capacity, **sizes, frame_channels=frame_channels)
         remedy = "use a smaller --replay-capacity or a smaller image"
         check_memory(needed, available_memory(), what="the replay", remedy=remedy)
         self.capacity, self.row_capacity = capacity, _row_capacity(capacity)
@@ -105,13 +104,7 @@ class FrameReplay(Memory):
         self._write(frame, 0.0, 0.0, terminated=False, age=0)
 
     def add(
-        self,
-        obs: np.ndarray,
-        action: np.ndarray,
-        reward: float,
-        next_obs: np.ndarray,
-        *,
-        terminated: bool,
+        self, obs: Array, action: Array, reward: float, next_obs: Array, *, terminated: bool
     ) -> None:
         self._check(next_obs)
         if not self.rows or self._last("terminated"):
@@ -171,13 +164,7 @@ class FrameReplay(Memory):
         self._let_go()
 
     def _write(
-        self,
-        frame: np.ndarray,
-        action: np.ndarray | float,
-        reward: float,
-        *,
-        terminated: bool,
-        age: int,
+        self, frame: Array, action: Array | float, reward: float, *, terminated: bool, age: int
     ) -> None:
         place = self.rows % self.row_capacity
         values = (frame, action, reward, terminated, age, self.total + bool(age))

@@ -16,6 +16,9 @@ from torch import Tensor
 from lff.core.checks import check_size
 from lff.core.errors import BadInputError
 
+Array = NDArray[Any]
+Entry = ArrayLike
+
 
 class Batch(NamedTuple):
     """Transitions, one per row.  Time limits are not terminal.
@@ -42,18 +45,12 @@ class Memory(ABC):
     _columns: dict[str, np.ndarray]
 
     @abstractmethod
-    def begin(self, obs: NDArray[Any]) -> None:
+    def begin(self, obs: Array) -> None:
         """Begin an episode with its first observation."""
 
     @abstractmethod
     def add(
-        self,
-        obs: NDArray[Any],
-        action: NDArray[Any],
-        reward: float,
-        next_obs: NDArray[Any],
-        *,
-        terminated: bool,
+        self, obs: Array, action: Array, reward: float, next_obs: Array, *, terminated: bool
     ) -> None:
         """Store one transition, in place of the oldest when full."""
 
@@ -138,17 +135,11 @@ class Replay(Memory):
         """Number of transitions ever added: here a row is a transition."""
         return self.rows
 
-    def begin(self, obs: ArrayLike) -> None:
+    def begin(self, obs: Entry) -> None:
         """Do nothing: observations are stored whole."""
 
     def add(
-        self,
-        obs: ArrayLike,
-        action: ArrayLike,
-        reward: float,
-        next_obs: ArrayLike,
-        *,
-        terminated: bool,
+        self, obs: Entry, action: Entry, reward: float, next_obs: Entry, *, terminated: bool
     ) -> None:
         row, values = self.rows % self.capacity, (obs, action, reward, next_obs, terminated)
         for column, value in zip(self._columns.values(), values, strict=True):

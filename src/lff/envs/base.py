@@ -20,6 +20,9 @@ from lff.core.errors import BadInputError, BadTypeError, EnvCrashError, RunError
 Obs = NDArray[np.float32] | NDArray[np.uint8]
 Action = NDArray[np.float32]
 State = dict[str, NDArray[Any]]
+Saved = Mapping[str, NDArray[Any]]
+"""A state that was stored."""
+Info = dict[str, Any]
 
 # numpy's RandomState, which dm_control draws from, takes no larger seed
 MAX_SEED = 2**32 - 1
@@ -55,7 +58,7 @@ class Env(gymnasium.Env[Obs, Action]):
         """The simulator's own range of actions, (low, high), that [-1, 1] is rescaled to."""
         return self._low.copy(), self._high.copy()
 
-    def step(self, action: Action) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Action) -> tuple[Obs, float, bool, bool, Info]:
         """Play ``action_repeat`` frames with this action; return the last observation."""
         if not self._running:
             remedy = "call reset() first"
@@ -71,7 +74,7 @@ class Env(gymnasium.Env[Obs, Action]):
         return self._observed(obs), total, terminated, truncated, {**info, "frames": frames}
 
     @abstractmethod
-    def _frame(self, control: NDArray[Any]) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+    def _frame(self, control: NDArray[Any]) -> tuple[Obs, float, bool, bool, Info]:
         """Advance the simulator by one frame, with a control in its own range."""
 
     def _observed(self, obs: Obs) -> Obs:
@@ -84,7 +87,7 @@ class Env(gymnasium.Env[Obs, Action]):
         raise BadInputError("environment", self, "one that can save its state", remedy)
 
     @abstractmethod
-    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, state: Saved) -> None:
         """Continue where :meth:`get_state` of an equal environment, of any seed, was called."""
 
     def _control(self, action: Action) -> NDArray[Any]:
@@ -176,7 +179,7 @@ def unknown_task(family: str, task: str, names: Iterable[str], *, of: str) -> Ba
     return BadInputError("task", f"{family}/{task}", f"a task of {of}", remedy)
 
 
-def check_keys(state: Mapping[str, NDArray[Any]], expected: Mapping[str, NDArray[Any]]) -> None:
+def check_keys(state: Saved, expected: Saved) -> None:
     """Raise unless ``state`` has the names and shapes of one that this environment would save."""
     remedy = "restore it into the task and library versions that saved it"
     if state.keys() != expected.keys():

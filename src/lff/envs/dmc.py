@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from lff.core.errors import BadInputError, require_extra
 from lff.envs import base, rendering, states
-from lff.envs.base import OLD_ATTRIBUTE, Obs, State, check_keys, check_seed
+from lff.envs.base import OLD_ATTRIBUTE, Info, Obs, Saved, State, check_keys, check_seed
 
 logging.getLogger("absl").addFilter(lambda record: OLD_ATTRIBUTE not in record.getMessage())
 
@@ -76,9 +76,7 @@ class ControlSuite(base.Env):
         rate = round(1 / environment.control_timestep())
         self.metadata = {"render_modes": ["rgb_array"], "render_fps": rate}
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Obs, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Obs, Info]:
         super().reset(seed=seed, options=options)
         if seed is not None:
             self._env.task.random.seed(check_seed(seed))
@@ -87,7 +85,7 @@ class ControlSuite(base.Env):
         self._refresh()
         return self._obs.copy(), {}
 
-    def _frame(self, control: NDArray[Any]) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+    def _frame(self, control: NDArray[Any]) -> tuple[Obs, float, bool, bool, Info]:
         step = self._env.step(control)
         self._obs = _flat(step.observation)
         terminated = step.last() and step.discount == 0
@@ -133,7 +131,7 @@ class ControlSuite(base.Env):
             "obs": self._obs.copy(),
         }
 
-    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, state: Saved) -> None:
         check_keys(state, self.get_state())
         env = self._env
         states.physics_from_arrays(env.physics.model.ptr, env.physics.data.ptr, state)

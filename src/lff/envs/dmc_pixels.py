@@ -5,7 +5,6 @@ and blue of the oldest frame, ..., red, green and blue of the newest.  A frame i
 step, after the repeated actions; the first one of an episode fills the stack.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from lff.core.errors import BadInputError
 from lff.envs import dmc, rendering
-from lff.envs.base import Obs, State
+from lff.envs.base import Info, Obs, Saved, State
 from lff.envs.views import PixelView
 
 FAMILY = "dmc-pixels"
@@ -56,9 +55,7 @@ class ControlSuitePixels(dmc.ControlSuite):
         """The current observation of ``dmc/...``."""
         return self._obs.copy()
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Obs, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Obs, Info]:
         _, info = super().reset(seed=seed, options=options)
         self._frames[:] = np.tile(self.frame(), (self.view.frame_stack, 1, 1))
         return self._frames.copy(), info
@@ -78,7 +75,7 @@ class ControlSuitePixels(dmc.ControlSuite):
     def get_state(self) -> State:
         return {**super().get_state(), "frames": self._frames.copy()}
 
-    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, state: Saved) -> None:
         super().set_state(state)
         self._frames[:] = state["frames"]
 

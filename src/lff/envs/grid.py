@@ -39,17 +39,11 @@ class GridEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012  Gymnasium's own
 
     def __init__(
-        self,
-        task: ObservedMDP,
-        *,
-        horizon: int | None = None,
-        render_mode: Literal["rgb_array"] | None = None,
+        self, task: ObservedMDP, *, render_mode: Literal["rgb_array"] | None = None
     ) -> None:
         if render_mode not in (None, "rgb_array"):
             raise BadInputError("render_mode", render_mode, "rgb_array or None", "use rgb_array")
-        self.task = task
-        self.horizon = task.horizon if horizon is None else horizon
-        self.render_mode = render_mode
+        self.task, self.horizon, self.render_mode = task, task.horizon, render_mode
         low, high = float(task.obs.min()), float(task.obs.max())
         self.observation_space = spaces.Box(low, high, task.obs.shape[1:], np.float32)
         self.action_space = spaces.Discrete(task.mdp.actions)

@@ -13,7 +13,7 @@ import atexit
 import importlib
 import inspect
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -23,12 +23,13 @@ from gymnasium import spaces
 from gymnasium.wrappers import AddRenderObservation, OrderEnforcing, TimeLimit
 from numpy.typing import NDArray
 
+from lff.core import errors
 from lff.core.checks import nearest
 from lff.core.config import within
 from lff.core.errors import BadInputError, BadTypeError, EnvCrashError, RunError, require_extra
 from lff.core.imports import check_module, module_of
 from lff.envs import base, rendering, states
-from lff.envs.base import OLD_ATTRIBUTE, Obs, State, blame, check_keys, check_seed, check_spaces
+from lff.envs.base import Info, Obs, Saved, State, check_seed, check_spaces
 
 FAMILY = "gym"
 _OWN_MUJOCO = "gymnasium.envs.mujoco."
@@ -48,28 +49,25 @@ def load(task: str, family: str, *, render: bool) -> gymnasium.Env[Any, Any]:
         check_module("task", task)
     # left out if not asked for: an environment may not take it, or choose by itself
     options: dict[str, Any] = {"render_mode": "rgb_array"} if render else {}
-    try:
-        if _is_mujoco(task):
-            require_extra("gym", "mujoco", "imageio", purpose=f"{family}/{task}")
-            if render:
-                rendering.choose_backend()
-        with known_notice_left_out() if _is_mujoco(task) else nullcontext():
-            return gymnasium.make(task, **options, disable_env_checker=True)
-    except gymnasium.error.UnregisteredEnv as error:
-        module = task.rpartition(":")[0]
-        names = [f"{module}:{name}" if module else name for name in gymnasium.registry]
-        raise base.unknown_task(family, task, names, of="Gymnasium") from error
-    except (gymnasium.error.DependencyNotInstalled, ModuleNotFoundError) as error:
-        remedy = " ".join(str(error).split())
-        wanted = "a task whose packages are installed"
-        raise BadInputError("task", f"{family}/{task}", wanted, remedy) from error
-    except gymnasium.error.Error as error:  # an id of another form
-        remedy = " ".join(str(error).split()) or "write gym/HalfCheetah-v5"
-        raise BadInputError("task", f"{family}/{task}", "an id of Gymnasium's", remedy) from error
-    except BadInputError:
-        raise
-    except Exception as error:
-        raise EnvCrashError(f"{family}/{task}", "its constructor", error) from error
+    name = f"{family}/{task}"
+    with base.blame(name, "its constructor"):
+        try:
+            if _is_mujoco(task):
+                require_extra("gym", "mujoco", "imageio", purpose=name)
+                if render:
+                    rendering.choose_backend()
+            with known_notice_left_out() if _is_mujoco(task) else nullcontext():
+                return gymnasium.make(task, **options, disable_env_checker=True)
+        except gymnasium.error.UnregisteredEnv as error:
+            module = task.rpartition(":")[0]
+            names = [f"{module}:{known}" if module else known for known in gymnasium.registry]
+            raise base.unknown_task(family, task, names, of="Gymnasium") from error
+        except (gymnasium.error.DependencyNotInstalled, ModuleNotFoundError) as error:
+            remedy, wanted = errors.one_line(error), "a task whose packages are installed"
+            raise BadInputError("task", name, wanted, remedy) from error
+        except gymnasium.error.Error as error:  # an id of another form
+            remedy = errors.one_line(error) or "write gym/HalfCheetah-v5"
+            raise BadInputError("task", name, "an id of Gymnasium's", remedy) from error
 
 
 def make_own(task: str, *, seed: int, action_repeat: int = 1, render: bool = False) -> "Adapter":
@@ -82,7 +80,7 @@ def make_own(task: str, *, seed: int, action_repeat: int = 1, render: bool = Fal
         raise BadInputError("task", task, "a function that takes seed=", "add seed") from None
     except ValueError:
         pass  # a callable without a signature: let it try
-    with blame(task, "its function"):
+    with base.blame(task, "its function"):
         env = function(seed=seed)
     if not isinstance(env, gymnasium.Env):
         raise BadTypeError(f"what {task} returns", env, "a gymnasium.Env", "return one")
@@ -95,16 +93,14 @@ def make_own(task: str, *, seed: int, action_repeat: int = 1, render: bool = Fal
 def _function(task: str) -> Callable[..., Any]:
     check_module("task", task)
     path, _, name = task.partition(":")
-    try:
-        module = importlib.import_module(path)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{path}.".startswith(f"{error.name}."):
-            # a module that the function's module needs: its own error says more
-            raise EnvCrashError(task, "the import of its module", error) from error
-        remedy = "install it, put it on PYTHONPATH, or add --path and its folder"
-        raise BadInputError("task", task, "package.module:function", remedy) from error
-    except Exception as error:
-        raise EnvCrashError(task, "the import of its module", error) from error
+    with base.blame(task, "the import of its module"):
+        try:
+            module = importlib.import_module(path)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{path}.".startswith(f"{error.name}."):
+                raise  # a module that the function's module needs: its own error says more
+            remedy = "install it, put it on PYTHONPATH, or add --path and its folder"
+            raise BadInputError("task", task, "package.module:function", remedy) from error
     function = getattr(module, name, None)
     if not callable(function):
         names = [n for n in dir(module) if not n.startswith("_") and callable(getattr(module, n))]
@@ -125,8 +121,10 @@ class Adapter(base.Env):
         self.action_space.seed(seed)
         self._env, self._name, self._action_dtype = env, name, action.dtype
         self._first_seed: int | None = seed
-        self._obs: Any = np.zeros(space.shape, space.dtype)
-        plain = all(isinstance(w, _STATELESS) for w in _wrappers(env))
+        self._obs: NDArray[Any] = np.zeros(space.shape, space.dtype)
+        wrappers = _wrappers(env)
+        self._limits = [w for w in wrappers if isinstance(w, TimeLimit)]
+        plain = all(isinstance(w, _STATELESS) for w in wrappers)
         self._is_mujoco = plain and type(env.unwrapped).__module__.startswith(_OWN_MUJOCO)
         self._keeper: Any = None if self._is_mujoco else _keeper(env, plain=plain)
         self.can_save_state = self._is_mujoco or self._keeper is not None
@@ -140,20 +138,18 @@ class Adapter(base.Env):
         low, high = (end.ravel().astype(np.float32) for end in (obs.low, obs.high))
         return spaces.Box(low, high, dtype=np.float32)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Obs, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Obs, Info]:
         if seed is None:
             seed = self._first_seed
         self._first_seed = None
         super().reset(seed=seed, options=options)
         given = None if seed is None else check_seed(seed)
-        with blame(self._name, "reset"):
+        with base.blame(self._name, "reset"):
             obs, info = self._env.reset(seed=given, options=options)
         self._running = True
         return self._first(obs), info
 
-    def _frame(self, control: NDArray[Any]) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+    def _frame(self, control: NDArray[Any]) -> tuple[Obs, float, bool, bool, Info]:
         action = control.astype(self._action_dtype)
         try:  # not a context manager, which costs a microsecond at every step
             obs, reward, terminated, truncated, info = self._env.step(action)
@@ -165,8 +161,7 @@ class Adapter(base.Env):
 
     def _observed(self, obs: Any) -> Obs:
         self._obs = np.array(obs, dtype=np.float32).ravel()
-        found: Obs = self._obs.copy()
-        return found
+        return self._obs.copy()
 
     def _first(self, obs: Any) -> Obs:
         """Return the first observation of an episode."""
@@ -201,8 +196,7 @@ class Adapter(base.Env):
             own |= states.fields_to_arrays(inside, "env", arrays=True)
         else:
             own = {f"own.{n}": np.asarray(v) for n, v in self._keeper.get_state().items()}
-        limits = [w for w in _wrappers(self._env) if isinstance(w, TimeLimit)]
-        elapsed = int(limits[0]._elapsed_steps or 0) if limits else 0
+        elapsed = int(self._limits[0]._elapsed_steps or 0) if self._limits else 0
         return {
             **own,
             **states.generators_to_arrays(**self._generators),
@@ -210,12 +204,12 @@ class Adapter(base.Env):
             "obs": self._obs.copy(),
         }
 
-    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, state: Saved) -> None:
         inside: Any = self._env.unwrapped
         # what somebody's own environment keeps, and in which shapes, is its own business
         ours = {name: value for name, value in state.items() if not name.startswith("own.")}
         expected = self.get_state().items()
-        check_keys(ours, {name: v for name, v in expected if not name.startswith("own.")})
+        base.check_keys(ours, {name: v for name, v in expected if not name.startswith("own.")})
         if self._is_mujoco:
             states.physics_from_arrays(inside.model, inside.data, state)
             states.fields_from_arrays(inside, "env", state, arrays=True)
@@ -223,9 +217,8 @@ class Adapter(base.Env):
             self._keeper.set_state(within(state, "own."))
         states.generators_from_arrays(state, **self._generators)
         elapsed, running = (int(n) for n in state["counters"])
-        for wrapper in _wrappers(self._env):
-            if isinstance(wrapper, TimeLimit):
-                vars(wrapper)["_elapsed_steps"] = elapsed  # typed as None there
+        for limit in self._limits:
+            vars(limit)["_elapsed_steps"] = elapsed  # typed as None there
         self._running = bool(running)
         self._obs = np.array(state["obs"], self._obs.dtype)
 
@@ -255,7 +248,7 @@ def known_notice_left_out() -> Iterator[None]:
     import mujoco
 
     def tell(message: str) -> None:
-        if OLD_ATTRIBUTE not in message:
+        if base.OLD_ATTRIBUTE not in message:
             warnings.warn(f"MuJoCo: {message.strip()}", RuntimeWarning, stacklevel=2)
 
     before = mujoco.get_mju_user_warning()

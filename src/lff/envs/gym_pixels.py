@@ -78,15 +78,12 @@ class PixelAdapter(gym.Adapter):
         return spaces.Box(0, 255, self.view.shape, np.uint8)
 
     def _observed(self, obs: Any) -> Obs:
-        self._obs[:-3] = self._obs[3:]
-        self._obs[-3:] = self._image(obs)
-        found: Obs = self._obs.copy()
-        return found
+        self._obs = np.concatenate((self._obs[3:], self._image(obs)))
+        return self._obs.copy()
 
     def _first(self, obs: Any) -> Obs:
-        self._obs[:] = np.tile(self._image(obs), (self.view.frame_stack, 1, 1))
-        found: Obs = self._obs.copy()
-        return found
+        self._obs = np.tile(self._image(obs), (self.view.frame_stack, 1, 1))
+        return self._obs.copy()
 
     def _image(self, obs: Any) -> NDArray[np.uint8]:
         """Return a frame of the view's size, 3 x size x size; grey becomes three channels."""

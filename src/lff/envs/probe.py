@@ -9,7 +9,7 @@ gradient (action), or all of them together (observation-action).
     (0.9, 1.0)
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lff.core.errors import BadInputError
 from lff.envs import base, states
-from lff.envs.base import Obs, State, check_keys, check_seed
+from lff.envs.base import Info, Obs, Saved, State, check_keys, check_seed
 
 FAMILY = "probe"
 BEST_ACTION = 0.5
@@ -105,14 +105,12 @@ class ProbeEnv(base.Env):
         """Q*(s, a) in closed form."""
         return self.probe.q(obs, action, gamma=gamma)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Obs, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Obs, Info]:
         super().reset(seed=seed, options=options)
         self._position, self._steps, self._running = self.probe.first(self.np_random), 0, True
         return self._obs(), {}
 
-    def _frame(self, control: NDArray[Any]) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+    def _frame(self, control: NDArray[Any]) -> tuple[Obs, float, bool, bool, Info]:
         reward = self.probe.reward(self._position, float(control[0]))
         self._steps += 1
         terminated = self._steps >= self.probe.steps
@@ -130,7 +128,7 @@ class ProbeEnv(base.Env):
             **states.generators_to_arrays(**self._generators),
         }
 
-    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, state: Saved) -> None:
         check_keys(state, self.get_state())
         self._position = float(state["position"][0])
         steps, running = (int(n) for n in state["counters"])

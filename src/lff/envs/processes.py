@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lff.core.errors import EnvCrashError, RunError
+from lff.core.errors import EnvCrashError, RunError, one_line
 from lff.core.imports import child_imports
 from lff.envs import Env, make
-from lff.envs.base import State
+from lff.envs.base import Saved, State
 from lff.envs.vector import EnvSlot, InProcess, Vector, VectorStep
 from lff.store.atomic import decode, encode
 
@@ -68,7 +68,7 @@ class Subprocesses(Vector):
             state |= decode(data, "a worker's answer")
         return state
 
-    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, state: Saved) -> None:
         items = [(int(name.partition("/")[0]), name, value) for name, value in state.items()]
         own = [{name: x for index, name, x in items if index in part} for part in self._parts]
         self._ask([SET + encode(arrays) for arrays in own])
@@ -160,7 +160,7 @@ def main() -> None:
     except EOFError:
         return
     except Exception as error:  # noqa: BLE001 - whatever an environment raises is sent back
-        line = " ".join(f"{type(error).__name__}: {error}".split())
+        line = one_line(f"{type(error).__name__}: {error}")
         if isinstance(error, EnvCrashError):
             line = f"{error}\n{error.detail}"
         with suppress(OSError):

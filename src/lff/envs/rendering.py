@@ -8,8 +8,6 @@ broken driver can abort the process or hang.
 import functools
 import importlib
 import os
-import subprocess
-import sys
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 
 from lff.core.checks import check_choice
 from lff.core.errors import BadInputError, require_extra
+from lff.core.imports import run_code
 
 Backend = Literal["egl", "osmesa", "glfw"]
 VARIABLE = "MUJOCO_GL"
@@ -36,7 +35,7 @@ mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_50)
 """
 
 
-def choose_backend(*, timeout: float = 60.0) -> Backend:
+def choose_backend() -> Backend:
     """Return a backend that works and leave it in MUJOCO_GL; one that is set already is obeyed."""
     require_extra("dmc", "mujoco", purpose="drawing MuJoCo's tasks")
     wanted = os.environ.get(VARIABLE, "").lower()
@@ -44,7 +43,7 @@ def choose_backend(*, timeout: float = 60.0) -> Backend:
         check_choice(VARIABLE, wanted, get_args(Backend))
     candidates: tuple[Backend, ...] = (wanted,) if wanted else get_args(Backend)
     for backend in candidates:
-        if works(backend, timeout=timeout):
+        if works(backend):
             os.environ[VARIABLE] = backend
             return backend
     packages = " or ".join(PACKAGES[b] for b in candidates if wanted or b != "glfw")
@@ -58,17 +57,7 @@ def works(backend: Backend, *, timeout: float = 60.0) -> bool:
     """Return whether a child process can draw with this backend."""
     environment = {**os.environ, VARIABLE: backend}
     environment.pop("PYOPENGL_PLATFORM", None)
-    try:
-        run = subprocess.run(
-            [sys.executable, "-c", _ATTEMPT.format(backend=backend)],
-            env=environment,
-            capture_output=True,
-            timeout=timeout,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return False
-    return run.returncode == 0
+    return not run_code(_ATTEMPT.format(backend=backend), environment, timeout=timeout)
 
 
 class Camera:

@@ -8,15 +8,14 @@ the way to a state, not from it.  ``model``: the model's numbers, since tasks mo
 gains by writing to it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lff.core.errors import BadInputError
-
-Arrays = dict[str, NDArray[Any]]
+from lff.envs.base import Saved, State
 
 _HALF = 2**64
 # sizes that change with the number of contacts: computed again, never stored
@@ -25,7 +24,7 @@ _TRANSIENT = ("efc_", "iefc_", "iacc", "ifrc_", "contact", "bvh_", "flex")
 _ASSETS = ("mesh_", "tex_", "skin_", "key_", "bvh_", "oct_", "flex")
 
 
-def legacy_to_arrays(random: np.random.RandomState, name: str) -> Arrays:
+def legacy_to_arrays(random: np.random.RandomState, name: str) -> State:
     """Return the state of a Mersenne Twister (dm_control's tasks draw from one)."""
     _, key, position, has_gauss, gauss = random.get_state(legacy=True)
     return {
@@ -35,16 +34,14 @@ def legacy_to_arrays(random: np.random.RandomState, name: str) -> Arrays:
     }
 
 
-def legacy_from_arrays(
-    random: np.random.RandomState, name: str, state: Mapping[str, NDArray[Any]]
-) -> None:
+def legacy_from_arrays(random: np.random.RandomState, name: str, state: Saved) -> None:
     """Set a Mersenne Twister to a state of :func:`legacy_to_arrays`."""
     position, has_gauss = (int(n) for n in state[f"{name}.position"])
     gauss = float(state[f"{name}.gauss"][0])
     random.set_state(("MT19937", state[f"{name}.key"], position, has_gauss, gauss))
 
 
-def generators_to_arrays(**generators: np.random.Generator) -> Arrays:
+def generators_to_arrays(**generators: np.random.Generator) -> State:
     """Return the states of PCG64s (Gymnasium's environments and spaces draw from one), by name."""
     arrays = {}
     for name, generator in generators.items():
@@ -59,9 +56,7 @@ def generators_to_arrays(**generators: np.random.Generator) -> Arrays:
     return arrays
 
 
-def generators_from_arrays(
-    state: Mapping[str, NDArray[Any]], **generators: np.random.Generator
-) -> None:
+def generators_from_arrays(state: Saved, **generators: np.random.Generator) -> None:
     """Set PCG64s to a state of :func:`generators_to_arrays`."""
     for name, generator in generators.items():
         high, low, inc_high, inc_low = (int(word) for word in state[f"{name}.words"])
@@ -74,7 +69,7 @@ def generators_from_arrays(
         }
 
 
-def fields_to_arrays(owner: Any, prefix: str, *, arrays: bool = False) -> Arrays:
+def fields_to_arrays(owner: Any, prefix: str, *, arrays: bool = False) -> State:
     """Return the fields of an object that are numbers, or arrays of them if asked for.
 
     A task of dm_control keeps the dog's weight there, Gymnasium's environments their goals.
@@ -82,9 +77,7 @@ def fields_to_arrays(owner: Any, prefix: str, *, arrays: bool = False) -> Arrays
     return {f"{prefix}.{name}": np.array([v]) for name, v in _numbers(owner, arrays=arrays)}
 
 
-def fields_from_arrays(
-    owner: Any, prefix: str, state: Mapping[str, NDArray[Any]], *, arrays: bool = False
-) -> None:
+def fields_from_arrays(owner: Any, prefix: str, state: Saved, *, arrays: bool = False) -> None:
     """Set them to a state of :func:`fields_to_arrays`."""
     for name, value in _numbers(owner, arrays=arrays):
         saved = state[f"{prefix}.{name}"][0]
@@ -101,7 +94,7 @@ def _numbers(owner: Any, *, arrays: bool) -> list[tuple[str, Any]]:
     ]
 
 
-def physics_to_arrays(model: Any, data: Any) -> Arrays:
+def physics_to_arrays(model: Any, data: Any) -> State:
     """Return the whole simulation; ``model`` and ``data`` are MuJoCo's own structures."""
     import mujoco
 
@@ -115,7 +108,7 @@ def physics_to_arrays(model: Any, data: Any) -> Arrays:
     }
 
 
-def physics_from_arrays(model: Any, data: Any, state: Mapping[str, NDArray[Any]]) -> None:
+def physics_from_arrays(model: Any, data: Any, state: Saved) -> None:
     """Set a simulation to a state of :func:`physics_to_arrays`."""
     import mujoco
 

@@ -16,7 +16,7 @@ since: its value is needed to bootstrap through a time limit.
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from lff.core.config import within
 from lff.core.errors import BadInputError
 from lff.core.seeding import env_seed
-from lff.envs.base import Action, Env, Obs, State, check_spaces
+from lff.envs.base import Action, Env, Obs, Saved, State, check_spaces
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ class Vector(ABC):
         """Return what :meth:`set_state` needs, as a flat dict of arrays."""
 
     @abstractmethod
-    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, state: Saved) -> None:
         """Continue where :meth:`get_state` was called."""
 
     @abstractmethod
@@ -126,7 +126,7 @@ class EnvSlot:
         actions = np.array(self._actions, np.float32).reshape(shape)
         return own | {"actions": actions, "obs": self._obs.copy()}
 
-    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, state: Saved) -> None:
         self._episode = int(state["episode"][0]) - 1
         self.begin()
         if self.env.can_save_state:
@@ -168,7 +168,7 @@ class InProcess(Vector):
             for name, value in slot.get_state().items()
         }
 
-    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, state: Saved) -> None:
         for slot in self._slots:
             slot.set_state(within(state, f"{slot.index}/"))
 
@@ -234,7 +234,7 @@ class FromGymnasium(Vector):
         """Return the number of starts: more cannot be saved."""
         return {"starts": np.array([self._starts])}
 
-    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, state: Saved) -> None:
         """Let the next :meth:`reset`, which must follow, begin other episodes than before."""
         self._starts = int(state["starts"][0])
 

@@ -35,7 +35,6 @@ from lff.nn.pixels import (
     PixelHead,
     PixelMaps,
     count_entrance,
-    pixel_actor,
 )
 from lff.nn.representation import activations, dormant_share, effective_rank
 from lff.nn.trunks import (

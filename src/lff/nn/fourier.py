@@ -117,9 +117,7 @@ class BasisLayer(nn.Module):
         B = self._parameters.get("B")
         return project(TWO_PI * x, self.B if B is None else B)
 
-    def forward(
-        self, x: Float[Tensor, "*batch in_features"]
-    ) -> Float[Tensor, "*batch {self.out_features}"]:
+    def forward(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch {self.out_features}"]:
         """Return sin(2πBx) ‖ cos(2πBx) ‖ x."""
         return sin_cos(self.phase(x), x if self.concat_input else None)
 

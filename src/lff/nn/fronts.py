@@ -121,9 +121,7 @@ class LinearFeatures(ControlFeatures):
 
     waves_per_row = 2
 
-    def forward(
-        self, x: Float[Tensor, "*batch in_features"]
-    ) -> Float[Tensor, "*batch {self.out_features}"]:
+    def forward(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch {self.out_features}"]:
         phase = self.phase(x)
         return torch.cat((phase, torch.ones_like(phase), x), dim=-1)
 
@@ -148,9 +146,7 @@ class ConstantFeatures(nn.Module):
         self.fourier_dim = config.fourier_dim
         self.out_features = self.fourier_dim // 2 + self.in_features
 
-    def forward(
-        self, x: Float[Tensor, "*batch in_features"]
-    ) -> Float[Tensor, "*batch {self.out_features}"]:
+    def forward(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch {self.out_features}"]:
         check_input(x, self.in_features, axis=-1, owner="the layer", axis_name="in_features")
         return torch.cat((x.new_ones(*x.shape[:-1], self.fourier_dim // 2), x), dim=-1)
 
@@ -176,9 +172,7 @@ class TanhFeatures(ControlFeatures):
 
     waves_per_row = 1
 
-    def forward(
-        self, x: Float[Tensor, "*batch in_features"]
-    ) -> Float[Tensor, "*batch {self.out_features}"]:
+    def forward(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch {self.out_features}"]:
         return torch.cat((self.phase(x).tanh(), x), dim=-1)
 
 
@@ -212,15 +206,11 @@ class FFNFeatures(BasisLayer):
         super().reset_parameters(generator)
         nn.init.uniform_(self.bias, -1, 1, generator=generator)
 
-    def phase(
-        self, x: Float[Tensor, "*batch in_features"]
-    ) -> Float[Tensor, "*batch {self.out_features}"]:
+    def phase(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch {self.out_features}"]:
         check_input(x, self.in_features, axis=-1, owner="the layer", axis_name="in_features")
         return math.pi * (project(x, self.B) + self.bias)
 
-    def forward(
-        self, x: Float[Tensor, "*batch in_features"]
-    ) -> Float[Tensor, "*batch {self.out_features}"]:
+    def forward(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch {self.out_features}"]:
         return self.phase(x).sin()
 
 

@@ -267,7 +267,7 @@ class PixelEncoder(PixelMaps):
 class PixelCritic(nn.Module):
     """Encoder and all critics: ``(images, action)`` -> ``(critic, *batch, 1)``.
 
-    The actor shares the encoder (:func:`pixel_actor`), but the critics alone train it.
+    The actor, a :class:`PixelHead`, shares the encoder, but the critics alone train it.
     """
 
     def __init__(
@@ -296,16 +296,3 @@ class PixelCritic(nn.Module):
     ) -> Float[Tensor, "critic *batch 1"]:
         output: Tensor = self.head(self.encoder(obs), action)
         return output
-
-
-def pixel_actor(
-    config: PixelEncoderConfig,
-    net: NetConfig,
-    *,
-    maps_width: int,
-    action_dim: int,
-    generator: Rng = None,
-) -> PixelHead:
-    """Return the actor's head, for the maps of the critics' encoder."""
-    network = net.build(config.feature_dim, 2 * action_dim, generator=generator)
-    return PixelHead(config, maps_width, network, generator=generator)

@@ -1,6 +1,5 @@
 """Regularizers that combine with any network and with each other."""
 
-from lff.optim import Rule
 from lff.regularizers.base import (
     REGULARIZERS,
     Regularizer,
@@ -11,14 +10,7 @@ from lff.regularizers.base import (
     rules,
     wrap,
 )
-from lff.regularizers.layers import (
-    Dropout,
-    LayerNorm,
-    SpectralNorm,
-    draw_masks,
-    power_steps,
-    spectral_vectors,
-)
+from lff.regularizers.layers import Dropout, LayerNorm, SpectralNorm, draw_masks
 from lff.regularizers.terms import (
     BasisRule,
     FunctionalRegularization,

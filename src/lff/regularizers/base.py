@@ -22,6 +22,7 @@ from lff.core.config import Registry
 from lff.core.errors import BadInputError
 from lff.nn import BasisLayer
 from lff.nn.ensemble import NONLINEARITIES, StackedLinear
+from lff.nn.parts import Rng
 from lff.nn.trunks import SineCosine
 from lff.optim import Rule
 
@@ -37,6 +38,9 @@ REGULARIZERS = Registry(
         "singular-values": "lff.regularizers.terms:SingularValuePenalty",
     },
 )
+Values = Float[Tensor, "critic batch"]
+Features = Float[Tensor, "critic batch width"]
+Scalar = Float[Tensor, ""]
 Where = Literal["actor", "critic", "both"]
 Role = Literal["actor", "critic"]
 ROLES: tuple[Role, ...] = ("actor", "critic")
@@ -61,22 +65,18 @@ class Regularizer(Config):
         """Return whether it works on the networks of this role."""
         return self.where in (role, "both")
 
-    def wrap(self, network: nn.Module, generator: torch.Generator | None = None) -> None:
+    def wrap(self, network: nn.Module, generator: Rng = None) -> None:
         """Change a network that has just been built, in place."""
 
     def rule(self, rule: Rule, kind: Kind) -> Rule:  # noqa: ARG002
         """Return how a parameter of this kind is updated."""
         return rule
 
-    def penalty(
-        self,
-        q: Float[Tensor, "critic batch"],
-        lagged_q: Float[Tensor, "critic batch"],  # noqa: ARG002
-    ) -> Float[Tensor, ""]:
+    def penalty(self, q: Values, lagged_q: Values) -> Scalar:  # noqa: ARG002
         """Return the term in the critic loss."""
         return q.new_zeros(())
 
-    def feature_penalty(self, features: Float[Tensor, "critic batch width"]) -> Float[Tensor, ""]:
+    def feature_penalty(self, features: Features) -> Scalar:
         """Return the term in the loss for the input of the last layer."""
         return features.new_zeros(())
 
@@ -173,11 +173,7 @@ def check_combination(regularizers: Sequence[Regularizer]) -> None:
 
 
 def wrap(
-    network: nn.Module,
-    regularizers: Sequence[Regularizer],
-    role: Role,
-    *,
-    generator: torch.Generator | None = None,
+    network: nn.Module, regularizers: Sequence[Regularizer], role: Role, *, generator: Rng = None
 ) -> None:
     """Let every regularizer of this role change the network, in place."""
     for regularizer in sorted(regularizers, key=lambda one: one.turn):
@@ -196,19 +192,13 @@ def rules(
     }
 
 
-def penalty(
-    regularizers: Sequence[Regularizer],
-    q: Float[Tensor, "critic batch"],
-    lagged_q: Float[Tensor, "critic batch"],
-) -> Float[Tensor, ""]:
+def penalty(regularizers: Sequence[Regularizer], q: Values, lagged_q: Values) -> Scalar:
     """Return the sum of the regularizers' terms in the critic loss."""
     penalties = (one.penalty(q, lagged_q) for one in regularizers if one.penalizes)
     return sum(penalties, start=q.new_zeros(()))
 
 
-def feature_penalty(
-    regularizers: Sequence[Regularizer], features: Float[Tensor, "critic batch width"]
-) -> Float[Tensor, ""]:
+def feature_penalty(regularizers: Sequence[Regularizer], features: Features) -> Scalar:
     """Return the sum of the regularizers' terms on the features."""
     penalties = (one.feature_penalty(features) for one in regularizers if one.penalizes_features)
     return sum(penalties, start=features.new_zeros(()))

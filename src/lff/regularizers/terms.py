@@ -36,12 +36,11 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
 from lff.core.checks import NonNegative, Size
 from lff.optim import Rule
-from lff.regularizers.base import Kind, Regularizer
+from lff.regularizers.base import Features, Kind, Regularizer, Scalar, Values
 
 DecayKind = Literal["l2", "decoupled", "l1"]
 
@@ -102,9 +101,7 @@ class FunctionalRegularization(Regularizer):
     lag: Size = 1_000
     """T, critic updates between two copies (theirs: 1000)."""
 
-    def penalty(
-        self, q: Float[Tensor, "critic batch"], lagged_q: Float[Tensor, "critic batch"]
-    ) -> Float[Tensor, ""]:
+    def penalty(self, q: Values, lagged_q: Values) -> Scalar:
         return self.kappa * (q - lagged_q).square().mean(dim=1).sum()
 
 
@@ -120,7 +117,7 @@ class SingularValuePenalty(Regularizer):
     smallest: bool = True
     """Whether the second term is there; without it the penalty is σ_max² alone."""
 
-    def feature_penalty(self, features: Float[Tensor, "critic batch width"]) -> Float[Tensor, ""]:
+    def feature_penalty(self, features: Features) -> Scalar:
         squares = torch.linalg.svdvals(features).square()
         spread = squares[:, 0] - squares[:, -1] if self.smallest else squares[:, 0]
         total: Tensor = self.coefficient * spread.sum()

@@ -28,10 +28,12 @@ from lff.core.errors import (
     CorruptError,
     RunError,
     StorageError,
+    one_line,
     printable,
 )
 from lff.core.memory import available_memory
 
+Arrays = Mapping[str, np.ndarray]
 TEMPORARY = ".tmp-lff"
 """Suffix of temporary files."""
 SEAL = "sha256"
@@ -88,7 +90,7 @@ def understood(path: Path | str) -> Iterator[None]:
     except (BadInputError, RunError):
         raise
     except (*_ODD, MemoryError) as error:
-        why = " ".join(f"{type(error).__name__}: {error}".split())[:120]
+        why = one_line(f"{type(error).__name__}: {error}")[:120]
         raise CorruptError(f"{path} holds what lff does not write ({why}); restore it") from error
 
 
@@ -314,7 +316,7 @@ def _check(name: str, data: Any) -> None:
         raise BadTypeError(name, data, "plain JSON data", "store arrays as tensors")
 
 
-def encode(arrays: Mapping[str, np.ndarray]) -> bytes:
+def encode(arrays: Arrays) -> bytes:
     """Return the file's bytes: sorted by alignment and name, so equal arrays give equal bytes."""
     return bytes(_save({name: _storable(name, array) for name, array in arrays.items()}))
 
@@ -327,7 +329,7 @@ def decode(data: bytes, path: object) -> dict[str, np.ndarray]:
     try:
         return dict(_load(data))
     except (SafetensorError, AssertionError, LookupError, ValueError, TypeError, RuntimeError) as e:
-        why = printable(" ".join(str(e).split())[:80])
+        why = printable(one_line(e)[:80])
         raise CorruptError(
             f"{path} is not a safetensors file ({why}); restore or remove it"
         ) from None

@@ -53,12 +53,7 @@ class _Manifest(NamedTuple):
 
 
 def save(
-    folder: Path,
-    step: int,
-    arrays: Mapping[str, np.ndarray],
-    meta: Mapping[str, Any],
-    *,
-    final: bool = False,
+    folder: Path, step: int, arrays: atomic.Arrays, meta: Mapping[str, Any], *, final: bool = False
 ) -> Path:
     """Write a checkpoint of a run, verify it, then drop all but the last two; return its folder.
 
@@ -189,8 +184,7 @@ def prune(folder: Path, step: int) -> None:
             older -= 1
         if not keep:
             _remove(path)
-    with atomic.reported("sync", home):
-        atomic.sync_folder(home)
+    atomic.sync_folder(home)
 
 
 def _write(staged: Path, step: int, contents: Mapping[str, bytes]) -> None:

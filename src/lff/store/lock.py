@@ -11,6 +11,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from lff.core.errors import BusyError, CorruptError, StorageError
+from lff.core.memory import system_file
 from lff.store import atomic
 
 LOCK = ".lock"
@@ -89,10 +90,7 @@ class RunLock:
 
 def _boot() -> str:
     """Return what names this start of the machine, or nothing where the system does not say."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return ""
+    return system_file(Path("/proc/sys/kernel/random/boot_id")).strip()
 
 
 def _is_dead(holder: dict[str, Any]) -> bool:

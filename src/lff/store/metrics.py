@@ -48,7 +48,8 @@ class MetricsFile:
                 if not stat.S_ISREG(found.st_mode):
                     raise CorruptError(f"{self.path} is not a regular file; move it away")
                 refuse_size(self.path, found.st_size)
-                self._go_to(self._whole_rows(found.st_size))
+                data = os.pread(self._descriptor, found.st_size, 0)
+                self._go_to(data[: data.rfind(b"\n") + 1])
                 os.ftruncate(self._descriptor, self._bytes)  # half a row: its writer was killed
                 sync_folder(self.path.parent)
             except BaseException:
@@ -96,11 +97,6 @@ class MetricsFile:
             self.sync()
             os.close(self._descriptor)
             self._descriptor = -1
-
-    def _whole_rows(self, size: int) -> bytes:
-        """Return the rows within ``size`` bytes that end there or before."""
-        data = os.pread(self._descriptor, size, 0)
-        return data[: data.rfind(b"\n") + 1]
 
     def _go_to(self, data: bytes) -> None:
         self._bytes, self._rows = len(data), data.count(b"\n")

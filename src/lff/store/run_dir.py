@@ -14,8 +14,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal, Self
 
-import numpy as np
-
 from lff.core import config as configs
 from lff.core.errors import BadInputError, CorruptError, RunError, StorageError
 from lff.store import atomic
@@ -203,12 +201,7 @@ class RunDir:
         return self._name(path) in self._files
 
     def save(
-        self,
-        step: int,
-        arrays: Mapping[str, np.ndarray],
-        meta: Mapping[str, Any],
-        *,
-        final: bool = False,
+        self, step: int, arrays: atomic.Arrays, meta: Mapping[str, Any], *, final: bool = False
     ) -> Path:
         """Write a checkpoint that knows what the metrics held; a final one also writes the CSV.
 

@@ -73,7 +73,7 @@ class SegmentStore:
             self.folder.mkdir(exist_ok=True)
             self._next = max((number for number, _ in self._files()), default=-1) + 1
 
-    def append(self, arrays: Mapping[str, np.ndarray]) -> SegmentRef:
+    def append(self, arrays: atomic.Arrays) -> SegmentRef:
         """Write rows (equal first axis) as a new segment, durably, and return its reference."""
         counts = {name: len(array) if np.ndim(array) else None for name, array in arrays.items()}
         if len({*counts.values()}) != 1 or None in counts.values():

@@ -3,7 +3,6 @@
 import os
 import platform
 import shutil
-import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -17,7 +16,8 @@ import numpy as np
 import torch
 from rich.filesize import decimal
 
-from lff.core.errors import BadInputError, RunError, absent
+from lff.core.errors import BadInputError, RunError, absent, one_line
+from lff.core.imports import run_code
 from lff.core.memory import available_memory
 from lff.data import FrameReplay
 from lff.envs import make, rendering, shapes
@@ -128,7 +128,7 @@ def check_compiler(*, full: bool) -> Check:
     if not full:
         return Check("compile", "ok", f"{path} is there; --full compiles something")
     with tempfile.TemporaryDirectory() as cache:
-        error = _child(COMPILED, {**os.environ, CACHE: cache}, timeout=600.0)
+        error = run_code(COMPILED, {**os.environ, CACHE: cache}, timeout=600.0)
     found = f"torch.compile fails: {error}" if error else f"torch.compile works, with {path}"
     return _verdict("compile", found, (bool(error), "warning", eager[3:]))
 
@@ -269,17 +269,5 @@ def _existing(folder: Path) -> Path:
     return next(one for one in (folder, *folder.parents) if one.exists())
 
 
-def _child(code: str, environment: dict[str, str], timeout: float) -> str:
-    """Run code in a process of its own; return the last line of its error, or nothing."""
-    command = [sys.executable, "-c", code]
-    try:
-        run = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=timeout, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return f"no answer within {timeout:.0f} s"
-    return (run.stderr.strip().splitlines() or ["no message"])[-1][:120] if run.returncode else ""
-
-
 def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:160] or type(error).__name__
+    return one_line(error)[:160] or type(error).__name__

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
@@ -61,18 +61,15 @@ class Loop(ABC):
     """What the native code was made by, if the run is computed by it."""
     _greedy: Act | None = None
     """The mean action of one observation by native code."""
+    stream_names: ClassVar[tuple[str, ...]]
+    """Random streams whose states a checkpoint holds."""
 
     def __init__(
-        self,
-        config: "RunConfig",
-        make_env: MakeEnv,
-        *,
-        streams: tuple[str, ...],
-        watch: Watch | None,
+        self, config: "RunConfig", make_env: MakeEnv, *, watch: Watch | None = None
     ) -> None:
         self.config, self.make_env = config, make_env
         self.watch: Watch = watch or (lambda _loop, _event: None)
-        self.streams = {name: self._stream(name) for name in streams}
+        self.streams = {name: self._stream(name) for name in self.stream_names}
         self.warning = ""
         self.last: dict[str, float | None] = {}
         """The last value of each training metric."""

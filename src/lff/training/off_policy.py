@@ -48,13 +48,14 @@ class OffPolicyLoop(Loop):
 
     agent: OffPolicyAgent
     progress: OffPolicyProgress
+    stream_names = ("exploration", "replay", "update")
     native: NativeSAC | None = None
     """Update and policy as native code, if the run is computed so."""
 
     def __init__(
         self, config: "RunConfig", make_env: MakeEnv, *, watch: Watch | None = None
     ) -> None:
-        super().__init__(config, make_env, streams=("exploration", "replay", "update"), watch=watch)
+        super().__init__(config, make_env, watch=watch)
         self.algo = cast(OffPolicyConfig, config.algo)
         self.env: Env = make_env(env_seed(config.seed, "train"))
         spaces = Spaces.of(self.env)

@@ -81,11 +81,12 @@ class OnPolicyLoop(Loop):
 
     agent: OnPolicyAgent
     progress: OnPolicyProgress
+    stream_names = ("exploration", "update")
 
     def __init__(
         self, config: "RunConfig", make_env: MakeEnv, envs: Vector, *, watch: Watch | None = None
     ) -> None:
-        super().__init__(config, make_env, streams=("exploration", "update"), watch=watch)
+        super().__init__(config, make_env, watch=watch)
         self.algo = cast(Any, config.algo)
         self.envs, count = envs, config.num_envs
         spaces = Spaces((envs.obs_dim,), envs.action_dim)

@@ -11,7 +11,7 @@ of the same name of the algorithm's config, so that a new algorithm has presets 
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -55,6 +55,8 @@ SOURCES: dict[Kind, dict[PresetName, str]] = {
 """Where each preset comes from."""
 REPEATS = {"cartpole": 8, "finger": 2, "walker": 2}
 """Repeats of an action that are usual for a domain; 4 for the others.  The paper has 4 for all."""
+RATES = ("lr", "actor_lr", "critic_lr")
+"""Fields that a common learning rate sets."""
 RUN_FIELDS = ("steps", "seed", "num_envs", "action_repeat", "view", "compute")
 
 
@@ -65,15 +67,12 @@ class Preset:
     algo: type
     """Config class of the algorithm."""
     env: str
-    """The task."""
     sizes: Sizes | PixelSizes
-    """Sizes of the networks."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """Values for the algorithm's config, by name of the field."""
     run: Mapping[str, Any] = field(default_factory=dict)
     """Values for the run's config."""
     schedule: Schedule = Schedule()  # noqa: RUF009  frozen
-    """When to log, evaluate and save."""
     actor: NetName | None = None
     """The network that the source has in the actor, whatever the critic has."""
 
@@ -82,28 +81,28 @@ class Preset:
 
         ``lr`` stands for the learning rates of all networks.
         """
-        groups: dict[str, dict[str, Any]] = {"sizes": {}, "schedule": {}, "run": {}, "fields": {}}
-        known = {
-            "sizes": [f.name for f in dataclasses.fields(self.sizes)],
-            "schedule": [f.name for f in dataclasses.fields(Schedule)],
-            "run": [*RUN_FIELDS],
-            "fields": field_names(self.algo),
-        }
-        for name, value in values.items():
-            for key in _rates(known["fields"]) if name == "lr" else (name,):
-                group = next((g for g, names in known.items() if key in names), None)
-                if group is None:
-                    every = [n for names in known.values() for n in names]
-                    wanted = f"the name of a field of {tag_of(self.algo)}"
-                    raise BadInputError("preset", name, wanted, nearest(name, every))
-                groups[group][key] = value
+        known = self.names()
+        if "lr" in values:
+            rates = [name for name in RATES if name in known["fields"]]
+            values = dict.fromkeys(rates, values.pop("lr")) | values
+        parts = {part: {n: values.pop(n) for n in ns if n in values} for part, ns in known.items()}
+        for name in values:
+            every = [n for names in known.values() for n in names]
+            wanted = f"the name of a field of {tag_of(self.algo)}"
+            raise BadInputError("preset", name, wanted, nearest(name, every))
         return dataclasses.replace(
             self,
-            sizes=dataclasses.replace(self.sizes, **groups["sizes"]),
-            schedule=dataclasses.replace(self.schedule, **groups["schedule"]),
-            run={**self.run, **groups["run"]},
-            fields={**self.fields, **groups["fields"]},
+            sizes=dataclasses.replace(self.sizes, **parts["sizes"]),
+            schedule=dataclasses.replace(self.schedule, **parts["schedule"]),
+            run={**self.run, **parts["run"]},
+            fields={**self.fields, **parts["fields"]},
         )
+
+    def names(self) -> dict[str, Sequence[str]]:
+        """Return the names of the values, by part."""
+        sizes, schedule = field_names(self.sizes), field_names(Schedule)
+        fields = field_names(self.algo)
+        return {"sizes": sizes, "schedule": schedule, "run": RUN_FIELDS, "fields": fields}
 
     def values(self) -> dict[str, Any]:
         """Return every value by name, for tables."""
@@ -154,23 +153,14 @@ def preset(name: PresetName, env: str, *, algo: str | type = "sac") -> Preset:
     check_choice(f"preset for {tag_of(cls)}", name, [*SOURCES[kind]])
     domain = env.partition("/")[2].partition("-")[0]
     make = {"state": _state, "pixels": _pixels, "rollout": _rollout}[kind]
-    sizes, values, run, schedule = make(name, domain)
-    if isinstance(sizes, PixelSizes) and env.startswith("gym-pixels/"):  # which draw themselves
-        sizes = dataclasses.replace(sizes, fast_render=False)
-    names = field_names(cls)
+    sizes, values = make(name, domain)
+    if env.startswith("gym-pixels/"):  # whose tasks draw themselves
+        values["fast_render"] = False
     if isinstance(getattr(cls, "target", None), NoTarget):  # CrossQ: a preset's target is SAC's
         values.pop("target", None)
-    if "lr" in values:
-        values |= dict.fromkeys(_rates(names), values.pop("lr"))
-    return Preset(
-        algo=cls,
-        env=env,
-        sizes=sizes,
-        fields={key: value for key, value in values.items() if key in names},
-        run=run,
-        schedule=schedule,
-        actor=values.get("source_actor"),
-    )
+    chosen = Preset(algo=cls, env=env, sizes=sizes, actor=values.pop("source_actor", None))
+    known = {"lr"}.union(*chosen.names().values())
+    return chosen.replace(**{name: value for name, value in values.items() if name in known})
 
 
 def pixel_sizes(chosen: Preset, *, action_dim: int) -> dict[str, int]:
@@ -215,16 +205,11 @@ def kind_of(cls: Any) -> Kind:
 
 
 def field_names(cls: Any) -> list[str]:
-    """Return the names of a config's fields."""
+    """Return the names of the fields of a config, or of its class."""
     return [f.name for f in dataclasses.fields(cls)]
 
 
-def _rates(fields: list[str]) -> list[str]:
-    """Return the fields that a common learning rate sets."""
-    return [name for name in ("lr", "actor_lr", "critic_lr") if name in fields]
-
-
-Parts = tuple[Any, dict[str, Any], dict[str, Any], Schedule]
+Parts = tuple[Sizes | PixelSizes, dict[str, Any]]
 
 
 def _state(name: PresetName, domain: str) -> Parts:
@@ -232,25 +217,24 @@ def _state(name: PresetName, domain: str) -> Parts:
 
     No source states the schedule; the authors' code has it, and the poster the number of steps.
     """
-    if name == "default":
-        sizes = Sizes(hidden_dim=256, fourier_dim=256, sigma=0.01)
-        values: dict[str, Any] = {"lr": 3e-4, "batch_size": 256, "warmup_steps": 1_000}
-        values |= {"target": PolyakTarget(period=1), "alpha": LearnedAlpha(lr=3e-4)}
-        return sizes, values, {"steps": 100_000}, Schedule()
-    if name == "laptop":
-        sizes = Sizes(hidden_dim=128, fourier_dim=128, sigma=0.01)
-        return sizes, {"lr": 3e-4, "batch_size": 128}, {"steps": 100_000}, Schedule()
+    if name in ("default", "laptop"):
+        width = 256 if name == "default" else 128
+        values: dict[str, Any] = {"lr": 3e-4, "batch_size": width, "steps": 100_000}
+        if name == "default":
+            values |= {"target": PolyakTarget(period=1), "alpha": LearnedAlpha(lr=3e-4)}
+            values["warmup_steps"] = 1_000
+        return Sizes(hidden_dim=width, fourier_dim=width, sigma=0.01), values
     steps = 2_000_000 if domain == "humanoid" else 1_000_000
-    sizes = Sizes(hidden_dim=1024, fourier_dim=1024, sigma=0.001, mlp="readme")
-    values = {"lr": 3e-4, "batch_size": 1024}
-    if name != "authors-readme":
-        values["lr"] = 1e-4
-        sizes = dataclasses.replace(sizes, mlp="paper" if name == "paper-text" else "exact")
-    if name == "paper-text" and domain not in ("cheetah", "walker", "hopper"):
-        sizes = dataclasses.replace(sizes, sigma=0.01)
+    values = {"lr": 1e-4, "batch_size": 1024, "steps": steps}
+    if name == "authors-readme":
+        values |= {"lr": 3e-4, "mlp": "readme"}
+    if name == "paper-text":
+        values["mlp"] = "paper"
+        if domain not in ("cheetah", "walker", "hopper"):
+            values["sigma"] = 0.01
     if name == "paper-table" and domain == "cheetah":
-        sizes = dataclasses.replace(sizes, fourier_dim=64, sigma=0.003)
-    return sizes, values, {"steps": steps}, Schedule()
+        values |= {"fourier_dim": 64, "sigma": 0.003}
+    return Sizes(hidden_dim=1024, fourier_dim=1024, sigma=0.001), values
 
 
 def _pixels(name: PresetName, domain: str) -> Parts:
@@ -272,30 +256,21 @@ def _pixels(name: PresetName, domain: str) -> Parts:
     alpha = LearnedAlpha(beta1=0.5)
     if name in ("default", "laptop"):
         repeat = REPEATS.get(domain, 4)
-        sizes = PixelSizes(
-            size=32,
-            cropped_size=28,
-            fast_render=True,
-            num_filters=16,
-            hidden_dim=256,
-            fourier_dim=32,
-        )
-        small = {"lr": 1e-3, "batch_size": 64, "warmup_steps": 500 * repeat}
-        values |= small | {"alpha": dataclasses.replace(alpha, initial=0.01, lr=1e-3)}
-        run = {"steps": 8_000 * repeat, "action_repeat": repeat}
-        return sizes, values, run, Schedule(eval_every=800 * repeat, eval_episodes=5)
-    sizes = PixelSizes(
-        fourier_dim=128 if domain == "hopper" else 64,
-        sigma=0.01 if domain in ("finger", "quadruped") else 0.1,
-    )
+        values |= {"lr": 1e-3, "batch_size": 64, "warmup_steps": 500 * repeat}
+        values |= {"alpha": dataclasses.replace(alpha, initial=0.01, lr=1e-3)}
+        values |= {"steps": 8_000 * repeat, "action_repeat": repeat}
+        values |= {"eval_every": 800 * repeat, "eval_episodes": 5}
+        small = PixelSizes(size=32, cropped_size=28, fast_render=True, num_filters=16)
+        return dataclasses.replace(small, hidden_dim=256, fourier_dim=32), values
+    values |= {"alpha": alpha, "steps": 4_000_000, "action_repeat": 4, "eval_every": 40_000}
+    values["fourier_dim"] = 128 if domain == "hopper" else 64
+    values["sigma"] = 0.01 if domain in ("finger", "quadruped") else 0.1
     if domain == "cheetah":
-        sizes = dataclasses.replace(sizes, augmentation="translate", cropped_size=108)
+        values |= {"augmentation": "translate", "cropped_size": 108}
     if name == "authors-readme":
-        drawn = 108 if domain == "cheetah" else None
-        sizes = dataclasses.replace(sizes, cnn="readme", render_size=drawn)
-        values |= {"lr": 1e-3, "batch_size": 128}
-    run = {"steps": 4_000_000, "action_repeat": 4}
-    return sizes, values | {"alpha": alpha}, run, Schedule(eval_every=40_000)
+        values |= {"cnn": "readme", "lr": 1e-3, "batch_size": 128}
+        values["render_size"] = 108 if domain == "cheetah" else None
+    return PixelSizes(), values
 
 
 def _rollout(name: PresetName, domain: str) -> Parts:  # noqa: ARG001  all tasks have the same
@@ -304,20 +279,14 @@ def _rollout(name: PresetName, domain: str) -> Parts:  # noqa: ARG001  all tasks
     What no source states (advantages, gains, number of environments) is that of the code base
     which the authors started from.
     """
-    sizes = Sizes(hidden_dim=256, fourier_dim=64, sigma=0.1, activation="tanh")
-    values: dict[str, Any] = {
-        "advantage_norm": "rollout",
-        "actor_gain": 1.0,
-        "critic_gain": math.sqrt(2),
-    }
-    run, schedule = {"steps": 1_000_000}, Schedule(log_every=2_000, eval_every=20_000)
+    values: dict[str, Any] = {"log_every": 2_000, "eval_every": 20_000}
     if name in ("default", "laptop"):
-        sizes = dataclasses.replace(sizes, hidden_dim=64, sigma=0.01)
-        schedule = dataclasses.replace(schedule, eval_episodes=5)
-        return sizes, {}, {"steps": 300_000}, schedule
+        values |= {"steps": 300_000, "eval_episodes": 5}
+        return Sizes(hidden_dim=64, fourier_dim=64, sigma=0.01, activation="tanh"), values
+    values |= {"steps": 1_000_000, "advantage_norm": "rollout"}
+    values |= {"actor_gain": 1.0, "critic_gain": math.sqrt(2)}
     if name == "paper-text":
-        sizes = dataclasses.replace(sizes, fourier_dim=1024, sigma=0.001)
+        values |= {"fourier_dim": 1024, "sigma": 0.001}
     if name == "authors-readme":
-        sizes = dataclasses.replace(sizes, sigma=0.01, layers=3, mlp="hidden")
-        values["source_actor"] = "mlp"
-    return sizes, values, run, schedule
+        values |= {"sigma": 0.01, "layers": 3, "mlp": "hidden", "source_actor": "mlp"}
+    return Sizes(hidden_dim=256, fourier_dim=64, sigma=0.1, activation="tanh"), values

@@ -197,7 +197,8 @@ def train(
         need_compiler(config.compute.compile)
     if reference_episodes < 0:
         raise BadInputError("reference_episodes", reference_episodes, ">= 0", "use 0 for none")
-    set_torch(config.compute.threads)
+    torch.set_num_threads(config.compute.threads)
+    torch.set_flush_denormal(True)
     run = RunDir(directory)
     loop = make_loop(config, env_fn=env_fn, vector_fn=vector_fn, watch=watch)
     info: Mapping[str, Any] = {
@@ -246,12 +247,6 @@ def make_loop(
         remedy = "leave it out; an algorithm with a replay memory acts in one environment"
         raise BadInputError("vector_fn", vector_fn, "given for on-policy algorithms only", remedy)
     return OffPolicyLoop(config, make_env, watch=watch)
-
-
-def set_torch(threads: int) -> None:
-    """Set torch for a run: its threads, and subnormal numbers are zero."""
-    torch.set_num_threads(threads)
-    torch.set_flush_denormal(True)
 
 
 def check_device(device: str) -> None:

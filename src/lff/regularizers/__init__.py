@@ -1,5 +1,6 @@
 """Regularizers that combine with any network and with each other."""
 
+from lff.optim import Rule
 from lff.regularizers.base import (
     REGULARIZERS,
     Regularizer,
@@ -10,7 +11,14 @@ from lff.regularizers.base import (
     rules,
     wrap,
 )
-from lff.regularizers.layers import Dropout, LayerNorm, SpectralNorm, draw_masks
+from lff.regularizers.layers import (
+    Dropout,
+    LayerNorm,
+    SpectralNorm,
+    draw_masks,
+    power_steps,
+    spectral_vectors,
+)
 from lff.regularizers.terms import (
     BasisRule,
     FunctionalRegularization,

@@ -3,12 +3,14 @@
 import json
 import math
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 import lff.experiments
@@ -145,3 +147,19 @@ def test_the_demo_says_what_it_saw_and_draws_it(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
     again = run("no_target", *small, cwd=tmp_path)
     assert again.stdout == done.stdout
+
+
+def test_critics_of_other_libraries_are_theirs():
+    from stable_baselines3 import SAC
+
+    made = runpy.run_path(str(ROOT / "examples/stress_networks.py"))
+    theirs = SAC("MlpPolicy", "Pendulum-v1", device="cpu").critic.qf0
+    ours = made["sb3_critic"](4, 1)
+    assert str(ours) == str(theirs)
+    shapes = [tuple(p.shape) for p in made["cleanrl_critic"](4, 1).parameters()]
+    assert shapes == [(256, 4), (256,), (256, 256), (256,), (1, 256), (1,)]
+    ours.load_state_dict(theirs.state_dict())
+    copy = made["cleanrl_critic"](4, 1)
+    copy.load_state_dict(dict(zip(copy.state_dict(), ours.state_dict().values(), strict=True)))
+    x = torch.randn(5, 4, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(copy(x), theirs(x))  # the two libraries' critics are one function

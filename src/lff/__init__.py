@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lff.auditing.audit import audit as audit
     from lff.auditing.insert import insert_front as insert_front
     from lff.cli.from_python import train as train
+    from lff.experiments.stress.run import stress as stress
     from lff.nn.ensemble import Ensemble as Ensemble
     from lff.nn.fourier import Fourier as Fourier
     from lff.nn.fourier import LearnedFourierFeatures as LearnedFourierFeatures
@@ -42,6 +43,7 @@ _HOMES = {
     "insert_front": "lff.auditing.insert",
     "load": "lff.runs.load",
     "match_width": "lff.nn.matched",
+    "stress": "lff.experiments.stress.run",
     "train": "lff.cli.from_python",
 }
 _ROOMS = [room.name for room in pkgutil.iter_modules(__path__) if room.name != "__main__"]

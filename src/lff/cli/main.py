@@ -33,6 +33,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "spectrum": ("spectrum", "kernel and Q spectra of runs, before and after training"),
     },
     "experiments and pages": {
+        "stress": ("stress", "measure whether a critic network survives bootstrapping"),
         "experiment": ("experiment", "list, run, judge and draw the experiments"),
         "report": ("report", "write an experiment or runs as one HTML page"),
         "explore": ("report", "write a page with sliders: what σ does"),
@@ -41,7 +42,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
 }
 """By group: each command's module and its line of help."""
 MODULES = {name: entry[0] for group in COMMANDS.values() for name, entry in group.items()}
-RAW = ("train", "experiment")  # commands that read their words themselves
+RAW = ("train", "experiment", "stress")  # commands that read their words themselves
 
 
 def main(argv: Sequence[str] | None = None) -> None:

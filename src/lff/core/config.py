@@ -44,9 +44,13 @@ def tag_of(cls: type) -> str:
 class Registry:
     """Classes by tag, imported on demand."""
 
-    def __init__(self, what: str, homes: Mapping[str, str]) -> None:
-        """Map tags to ``"module:Class"``; ``what`` names the entries in error messages."""
-        self.what = what
+    def __init__(self, what: str, homes: Mapping[str, str], *, adapt: str = "") -> None:
+        """Map tags to ``"module:Class"``; ``what`` names the entries in error messages.
+
+        ``adapt``, ``"module:function"``, is called with the name and the object of a user's entry
+        and returns its class, or None: a registry may take functions too.
+        """
+        self.what, self._adapt = what, adapt
         self._homes = dict(homes)
         TAGS.update({home: tag for tag, home in homes.items()})
 
@@ -83,6 +87,9 @@ class Registry:
             raise BadInputError(self.what, tag, "importable", remedy) from None
         for part in name.split("."):
             found = getattr(found, part, None)
+        if self._adapt:
+            home, _, adapt = self._adapt.partition(":")
+            found = getattr(importlib.import_module(home), adapt)(tag, found)
         if not isinstance(found, type):
             raise BadInputError(self.what, tag, f"a class of {module}", "check its name")
         return found

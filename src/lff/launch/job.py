@@ -37,6 +37,10 @@ _KINDS = {
     "contraction": "convergence:ContractionJob",
     "fqi": "gridworlds:FQIJob",
     "maze-fit": "gridworlds:MazeFitJob",
+    "stress-fit": "stress_fits:StressFitJob",
+    "stress-fqi": "stress_fits:StressFQIJob",
+    "stress-sac": "stress_sac:StressSACJob",
+    "stress-cost": "stress_sac:StressCostJob",
     "pixel-regression": "pixel_regression:PixelRegressionJob",
 }
 JOBS = Registry("job", {tag: f"lff.experiments.jobs.{home}" for tag, home in _KINDS.items()})

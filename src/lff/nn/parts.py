@@ -40,7 +40,9 @@ TRUNKS = Registry(
         "simba": "lff.nn.trunks:SimBaTrunk",
         "matched-simba": "lff.nn.matched:MatchedSimBa",
     },
+    adapt="lff.nn.called:as_trunk",
 )
+"""A trunk of yours may also be a function ``(in_features, out_features) -> nn.Module``."""
 PIXEL_FRONTS = Registry(
     "pixel front",
     {

@@ -45,13 +45,11 @@ class Instruments:
         members = np.arange(len(q))[:, None]
         here, true = q[members, state, action], self.fqi.q_star[members, state, action]
         cells = members, self.fqi.free
-        # how many orders of magnitude Q is off; a sum of zero has no order
-        off = np.log10(np.abs(here).mean(axis=-1) / np.abs(true).mean(axis=-1) + 1e-12)
         return {
             "mean Q": here.mean(axis=-1),
             "mean target": target.mean(axis=-1),
             "mean Q*": true.mean(axis=-1),
-            "magnitude of Q over Q*": off,
+            "magnitude of Q over Q*": magnitude(self.fqi, q),
             "error to Q*": np.square(q[cells] - self.fqi.q_star[cells]).mean(axis=(1, 2)),
         }
 
@@ -81,6 +79,14 @@ class Instruments:
         states = self.fqi.obs.shape[1]
         counts = [np.bincount(row, minlength=states) for row in met[:, places]]
         return np.stack(counts).astype(float)
+
+
+def magnitude(fqi: FQI, q: QTables) -> Float[np.ndarray, "seed"]:
+    """Return how many orders of magnitude mean |Q| is above mean |Q*|, over the transitions."""
+    state, action, _ = fqi.transitions(q)
+    members = np.arange(len(q))[:, None]
+    here, true = (np.abs(table[members, state, action]).mean(axis=-1) for table in (q, fqi.q_star))
+    return np.asarray(np.log10(here / true + 1e-12))  # a sum of zero has no order
 
 
 def greedy_returns(scales: Sequence[ReturnScale], q: QTables) -> Float[np.ndarray, "seed"]:

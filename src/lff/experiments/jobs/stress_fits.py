@@ -60,7 +60,7 @@ class StressFitJob(StressJob):
     seeds: Size = 5
     size: Size = 32
     """Points along each side."""
-    batch: Size = 256
+    batch: Size = 128
     steps: Size = 600
     every: Size = 20
     """Gradient steps between two looks."""

@@ -139,18 +139,21 @@ def _home(network: Maker) -> str | None:
 def check(subject: Subject) -> None:
     """Refuse a network that cannot be stressed: one line with value, constraint and remedy."""
     x = torch.randn(ROWS, INPUTS, generator=torch.Generator().manual_seed(0))
-    learner = _learner(subject, INPUTS, OUTPUTS)
-    if not num_parameters(learner.networks):
-        remedy = "return a module whose parameters require gradients"
-        raise BadInputError(WHAT, subject.name, "one with trained parameters", remedy)
     for inputs, outputs in ((INPUTS, OUTPUTS), (2, 4)):  # other sizes, as the fits have
         _check_output(subject, x[:, :inputs], outputs)
     with own_randomness("stress check"):
-        _try_training(subject, learner, x)
+        _try_training(subject, _learner(subject, INPUTS, OUTPUTS), x)
 
 
 def _check_output(subject: Subject, x: Tensor, width: int) -> None:
-    network = _made(subject, lambda: subject.net.build(x.shape[1], width), x.shape[1], width)
+    stream = torch.Generator().manual_seed(0)
+    inputs = x.shape[1]
+    network = _made(
+        subject, lambda: subject.net.build(inputs, width, generator=stream), inputs, width
+    )
+    if not num_parameters(network):
+        remedy = "return a module whose parameters require gradients"
+        raise BadInputError(WHAT, subject.name, "one with trained parameters", remedy)
     output = _outputs(subject, network, x)
     what, wanted = f"output of {subject.name}", (len(x), width)
     if not isinstance(output, Tensor) or output.shape != wanted:

@@ -53,7 +53,7 @@ DEFAULT = Size("laptop", seeds=5)
 QUICK = Size(
     "smoke",
     seeds=3,
-    fqi={"gradient_steps": (10, 50, 100), "iterations": 25},
+    fqi={"iterations": 25},
     sac={"steps": 1_000, "warmup": 200, "evaluations": 4, "episodes": 2},
     cost={"turns": 3},
 )

@@ -30,6 +30,8 @@ def verify(folder: Path) -> list[Finding]:
             found += _job(path)
         elif path.name.endswith(SUFFIX):
             found.append(check(path, read_record, path))
+    if scales and (folder / "stress").is_dir():  # the references of lff stress, laid out alike
+        found += verify(folder / "stress")
     return [*found, *unhashed(folder, {finding.path for finding in found})]
 
 

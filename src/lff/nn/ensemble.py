@@ -93,12 +93,15 @@ class StackedLinear(nn.Module):
     faster so.
     """
 
+    weight: Tensor
+    bias: Tensor | None
+
     def __init__(self, layers: Sequence[nn.Linear]) -> None:
         super().__init__()
-        self.weight = _stacked([layer.weight.mT for layer in layers], like=layers[0].weight)
+        _put(self, "weight", _stacked([m.weight.mT for m in layers], like=layers[0].weight))
         self.bias = None
         if layers[0].bias is not None:
-            self.bias = _stacked([layer.bias[None] for layer in layers], like=layers[0].bias)
+            _put(self, "bias", _stacked([m.bias[None] for m in layers], like=layers[0].bias))
 
     def forward(self, x: Float[Tensor, "member batch in"]) -> Float[Tensor, "member batch out"]:
         if self.bias is None:
@@ -123,21 +126,24 @@ class StackedLinear(nn.Module):
         _, width, out = self.weight.shape
         with torch.device("meta"):
             layer = nn.Linear(width, out, bias=self.bias is not None, dtype=self.weight.dtype)
-        layer.weight = _like(self.weight, self.weight[index].mT)
+        _put(layer, "weight", _like(self.weight, self.weight[index].mT))
         if self.bias is not None:
-            layer.bias = _like(self.bias, self.bias[index, 0])
+            _put(layer, "bias", _like(self.bias, self.bias[index, 0]))
         return layer
 
 
 class StackedLayerNorm(nn.Module):
     """Layer norms of all members at once: one statistic per row, one scale per member."""
 
+    weight: Tensor
+    bias: Tensor
+
     def __init__(self, layers: Sequence[nn.LayerNorm]) -> None:
         super().__init__()
         (self.width,) = layers[0].normalized_shape
         self.eps = layers[0].eps
-        self.weight = _stacked([x.weight[None] for x in layers], like=layers[0].weight)
-        self.bias = _stacked([x.bias[None] for x in layers], like=layers[0].bias)
+        _put(self, "weight", _stacked([x.weight[None] for x in layers], like=layers[0].weight))
+        _put(self, "bias", _stacked([x.bias[None] for x in layers], like=layers[0].bias))
 
     def forward(
         self, x: Float[Tensor, "member batch width"]
@@ -147,8 +153,8 @@ class StackedLayerNorm(nn.Module):
 
     def member(self, index: int) -> nn.LayerNorm:
         layer = nn.LayerNorm(self.width, eps=self.eps)
-        layer.weight = _like(self.weight, self.weight[index, 0])
-        layer.bias = _like(self.bias, self.bias[index, 0])
+        _put(layer, "weight", _like(self.weight, self.weight[index, 0]))
+        _put(layer, "bias", _like(self.bias, self.bias[index, 0]))
         return layer
 
 
@@ -287,6 +293,16 @@ def _stack_basis(layers: Sequence[nn.Module]) -> nn.Module:
         stacked = _stacked([p if name == "B" else p[None] for p in parts], like=parts[0])
         setattr(whole, name, stacked)
     return whole
+
+
+def _put(module: nn.Module, name: str, value: Tensor) -> None:
+    """Set a parameter, or a buffer in its place: a weight that is frozen for good."""
+    if isinstance(value, nn.Parameter):
+        setattr(module, name, value)
+    else:
+        if hasattr(module, name):
+            delattr(module, name)
+        module.register_buffer(name, value)
 
 
 def _stacked(parts: Sequence[Tensor], *, like: Value) -> Value:

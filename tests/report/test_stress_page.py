@@ -67,6 +67,26 @@ def test_advice_is_for_what_is_not_good():
     assert "Train less." in stress_page(changed(report, "rank", grade="fair"))
 
 
+def test_references_that_overlap_are_said_to(text):
+    found = {
+        re.search(r'href="#([\w-]+)"', row)[1]: "references overlap" in row for row in rows(text)
+    }
+    assert found == {row[0]: False for row in stresses.TABLE}
+    wide = {name: stresses.measured(70.0, 30.0) for name in stresses.REFERENCES}
+    report = changed(stresses.report(keys=["rank"]), "rank", references=wide)
+    assert "<small>references overlap</small>" in stress_page(report)
+    assert "the worst reference overlap, so" in comparison_page([report])
+
+
+def test_curves_on_one_level_have_an_axis():
+    flat = Line((1.0, 2.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0))
+    one = dataclasses.replace(
+        stresses.stress("fqi"), lines=dict.fromkeys(stresses.REFERENCES, flat)
+    )
+    (axis,) = draw_lines(one, "", keys_of(one)).axes
+    assert axis.get_ylim() == (-0.05, 1.0)
+
+
 def test_both_places_and_versions_are_at_the_bottom(text):
     bottom = Seen(text[text.index("<h2>How it was made") :]).text
     assert "what this network references date 2026-11-18 2026-11-17" in bottom

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -66,6 +66,8 @@ class Row(NamedTuple):
     """From the worst to the best reference."""
     label: str
     """The numbers, for those who do not look at the plot."""
+    is_open: bool
+    """Whether the grade says little: :func:`is_open`."""
 
 
 def write_stress_page(report: StressReport, path: Path) -> None:
@@ -191,6 +193,19 @@ def _value(stress: Stress, found: Measured) -> str:
     return f"{with_unit(found.estimate, stress.unit)} {interval(found)}".rstrip()
 
 
+def is_open(references: Iterable[Measured]) -> bool:
+    """Return whether the intervals of the best and the worst reference overlap.
+
+    Then the references do not show what is good, and a grade by them says little.
+
+    >>> low, high, wide = Measured(1, 0, 2, ()), Measured(5, 4, 6, ()), Measured(3, 1, 5, ())
+    >>> is_open([low, wide, high]), is_open([low, wide])
+    (False, True)
+    """
+    ordered = sorted(references, key=lambda one: one.estimate)
+    return len(ordered) > 1 and not ordered[0].high < ordered[-1].low
+
+
 def _seeds(found: Measured) -> str:
     lost = sum(not math.isfinite(value) for value in found.values)
     return f"{len(found.values)}, {lost} {NOT_FINITE}" if lost else str(len(found.values))
@@ -211,6 +226,7 @@ def _row(stress: Stress, scale: Scale, *, title: str, mark: Mark | None, color: 
         keys=[],
         span=(min(dots), max(dots)) if dots else (0.0, 0.0),
         label=_value(stress, stress.measured),
+        is_open=is_open(stress.references.values()),
     )
 
 
@@ -235,7 +251,9 @@ def _section(stress: Stress, name: str, keys: Mapping[str, Key]) -> dict[str, An
         [who, with_unit(found.estimate, stress.unit), interval(found) or MISSING, _seeds(found)]
         for who, found in shown.items()
     ]
-    return {"stress": stress, "cells": cells, "figure": _figure(stress, name, keys)}
+    figure = _figure(stress, name, keys)
+    shared = {"stress": stress, "is_open": is_open(stress.references.values())}
+    return {**shared, "cells": cells, "figure": figure}
 
 
 def _figure(stress: Stress, name: str, keys: Mapping[str, Key]) -> Drawn | None:
@@ -263,6 +281,7 @@ def draw_lines(stress: Stress, name: str, keys: Mapping[str, Key]) -> Figure:
                 look = {"color": keys[one].color, "linestyle": (0, DASHES[at % len(DASHES)])}
                 look |= {"linewidth": 1.6}
             _draw_line(axis, stress.lines[one], look, log=stress.log_y)
+        _widen(axis, stress)
         axis.set_xlabel(stress.x_title)
         _ticks(axis, log=stress.log_x)
         style.dress(axis, log=stress.log_y)
@@ -283,6 +302,14 @@ def _draw_line(axis: Any, line: Line, look: dict[str, Any], *, log: bool) -> Non
     if lost.size:
         edge = {"transform": axis.get_xaxis_transform(), "clip_on": False}
         axis.plot(lost, [0.985] * lost.size, "x", color=look["color"], markersize=5, **edge)
+
+
+def _widen(axis: Any, stress: Stress) -> None:
+    """Give an axis on which all curves are one level a range that is not rounding."""
+    levels = {y for line in stress.lines.values() for ys in (line.low, line.high) for y in ys}
+    if len(levels) == 1 and not stress.log_y and math.isfinite(level := levels.pop()):
+        size = abs(level) or 1.0
+        axis.set_ylim(level - 0.05 * size, level + size)
 
 
 def _ticks(axis: Any, *, log: bool) -> None:
@@ -324,4 +351,5 @@ def _compared(
     ]
     same = len({repr(one.references) for *_, one in there}) <= 1  # repr: nan equals nan
     first = [_with_references(empty, head, scale, keys)] if head.references else []
-    return {"stress": head, "rows": [*first, *rows], "same": same}
+    is_unclear = is_open(head.references.values())
+    return {"stress": head, "rows": [*first, *rows], "same": same, "is_open": is_unclear}

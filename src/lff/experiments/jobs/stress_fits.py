@@ -149,7 +149,7 @@ class StressFQIJob(StressJob):
     """Gridworlds of each seed."""
     gradient_steps: tuple[Size, ...] = (10, 50, 200)
     """The numbers T of gradient steps in an iteration."""
-    iterations: Size = 50
+    iterations: Size = 100
     factor: float = 2.0
     """What |Q| may be of |Q*|."""
 

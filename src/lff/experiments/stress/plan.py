@@ -53,7 +53,7 @@ DEFAULT = Size("laptop", seeds=5)
 QUICK = Size(
     "smoke",
     seeds=3,
-    fqi={"iterations": 25},
+    fqi={"gradient_steps": (10, 30, 100), "iterations": 20},
     sac={"steps": 1_000, "warmup": 200, "evaluations": 4, "episodes": 2},
     cost={"turns": 3},
 )

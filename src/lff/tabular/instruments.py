@@ -82,7 +82,7 @@ class Instruments:
 
 
 def magnitude(fqi: FQI, q: QTables) -> Float[np.ndarray, "seed"]:
-    """Return how many orders of magnitude mean |Q| is above mean |Q*|, over the transitions."""
+    """Return how many orders of magnitude Q is above the true Q, by means over the transitions."""
     state, action, _ = fqi.transitions(q)
     members = np.arange(len(q))[:, None]
     here, true = (np.abs(table[members, state, action]).mean(axis=-1) for table in (q, fqi.q_star))

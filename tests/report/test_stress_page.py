@@ -1,15 +1,17 @@
 """Pages of stress reports as text: their numbers, their order, and names that are hostile."""
 
 import dataclasses
+import json
 import math
 import re
 
 import pytest
 
+from lff.core import BadInputError
 from lff.report import write_comparison, write_stress_page
 from lff.report.stress_page import comparison_page, draw_lines, interval, short, stress_page
 from lff.report.strip import Scale
-from lff.stats.stress import Line, Measured
+from lff.stats.stress import Line, Measured, StressReport
 from tests.report import stresses, tables
 from tests.report.test_pages import Seen, check_safe, images
 
@@ -222,3 +224,28 @@ def test_numbers_are_short():
         "3e9",
     ]
     assert interval(Measured(1.0, 0.5, INF, (1.0,))) == ""
+
+
+def test_a_report_comes_back_from_its_json():
+    report = stresses.report(keys=["noise", "cost"])
+    again = StressReport.from_json(json.loads(json.dumps(report.to_json())))
+    assert again == report
+    assert comparison_page([again]) == comparison_page([report])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"schema": 2},
+        {"stresses": [{}]},
+        {"stresses": None},
+        {"more": 1},
+        {"stresses": [{**stresses.report(keys=["noise"]).to_json()["stresses"][0], "grade": "x"}]},
+    ],
+)
+def test_other_json_is_refused(change):
+    data = {**stresses.report(keys=["noise"]).to_json(), **change}
+    with pytest.raises(BadInputError, match="must be a stress report, got 'dict'; write it with"):
+        StressReport.from_json(data)
+    with pytest.raises(BadInputError, match="got 'list'"):
+        StressReport.from_json([])

@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from lff.core.errors import BadInputError
 from lff.stats.intervals import Interval, contrast
 
 Grade = Literal["good", "fair", "poor"]
 """As well as the best reference, between the references, or as badly as the worst or worse."""
+SCHEMA = 1
+"""Of the report as plain data."""
 
 
 @dataclass(frozen=True)
@@ -88,4 +91,35 @@ class StressReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        return {"schema": 1, **asdict(self)}
+        return {"schema": SCHEMA, **asdict(self)}
+
+    @staticmethod
+    def from_json(data: Any) -> "StressReport":
+        """Return the report that :meth:`to_json` or ``lff stress --json`` wrote."""
+        try:
+            fields = {**data}
+            if fields.pop("schema") != SCHEMA:
+                raise ValueError("schema")
+            fields["stresses"] = tuple(_stress(one) for one in fields["stresses"])
+            return StressReport(**fields)
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            remedy = f"write it with lff stress --json: {type(error).__name__} {error}"
+            raise BadInputError("data", type(data).__name__, "a stress report", remedy) from None
+
+
+def _stress(data: Mapping[str, Any]) -> Stress:
+    if data["grade"] not in get_args(Grade) or data["better"] not in ("lower", "higher"):
+        raise ValueError("grade or better")
+    lines = {name: Line(**_tuples(one)) for name, one in data["lines"].items()}
+    references = {name: _measured(one) for name, one in data["references"].items()}
+    made = {"measured": _measured(data["measured"]), "references": references, "lines": lines}
+    return Stress(**{**data, **made})
+
+
+def _measured(data: Mapping[str, Any]) -> Measured:
+    estimate, low, high = (float(data[name]) for name in ("estimate", "low", "high"))
+    return Measured(estimate, low, high, tuple(map(float, data["values"])))
+
+
+def _tuples(data: Mapping[str, Any]) -> dict[str, tuple[float, ...]]:
+    return {name: tuple(map(float, values)) for name, values in data.items()}

@@ -8,7 +8,7 @@ from lff.core.errors import BadInputError
 from lff.stats.intervals import Interval, contrast
 
 Grade = Literal["good", "fair", "poor"]
-"""As well as the best reference, between the references, or as badly as the worst or worse."""
+"""Like the best reference, between, or like the worst (``lff.experiments.stress.score``)."""
 SCHEMA = 1
 """Of the report as plain data."""
 

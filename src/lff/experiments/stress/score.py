@@ -6,11 +6,11 @@ a network that breaks down has instead is stated with each number below.
 A grade compares a number with those of the references, of which the best and the worst are those
 with the best and the worst estimate:
 
-    good    not worse than the best reference: its estimate is within, or better than, the interval
-            of the best one
-    poor    as bad as the worst reference: its estimate is within, or worse than, the interval of
-            the worst one, and not good
-    fair    else
+    good    like the best reference: its estimate is within, or better than, the interval of the
+            best one
+    poor    like the worst reference: its estimate is within, or worse than, the interval of the
+            worst one
+    fair    neither, or both where the intervals of the best and the worst overlap
 """
 
 import math
@@ -382,15 +382,17 @@ def grade(own: Measured, others: Sequence[Measured], better: Literal["lower", "h
     >>> best, worst = Measured(1.0, 0.8, 1.2, ()), Measured(5.0, 4.0, 6.0, ())
     >>> [grade(Measured(x, x, x, ()), [best, worst], "lower") for x in (1.1, 2.0, 4.5)]
     ['good', 'fair', 'poor']
+    >>> grade(Measured(1.1, 1.1, 1.1, ()), [best, Measured(1.4, 1.0, 1.8, ())], "lower")
+    'fair'
     """
     sign = 1 if better == "lower" else -1
     ordered = sorted(others, key=lambda one: sign * one.estimate)
     best, worst = ordered[0], ordered[-1]
-    if sign * own.estimate <= max(sign * best.low, sign * best.high):
-        return "good"
-    if sign * own.estimate >= min(sign * worst.low, sign * worst.high):
-        return "poor"
-    return "fair"
+    is_good = sign * own.estimate <= max(sign * best.low, sign * best.high)
+    is_poor = sign * own.estimate >= min(sign * worst.low, sign * worst.high)
+    if is_good == is_poor:
+        return "fair"
+    return "good" if is_good else "poor"
 
 
 def stress_of(kind: Kind, name: str, own: Curves, references: Mapping[str, Curves]) -> Stress:
@@ -425,5 +427,5 @@ def summarize(stresses: Sequence[Stress]) -> str:
         return f"As good as the best reference under {good} of {len(stresses)} stresses, poor " + (
             "under none: this critic should survive bootstrapping as well as the references do."
         )
-    names = ", ".join(one.key for one in poor)
+    names = "; ".join(one.title[0].lower() + one.title[1:] for one in poor)
     return f"Poor under {len(poor)} of {len(stresses)} stresses ({names}). {poor[0].advice}"

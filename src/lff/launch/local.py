@@ -99,19 +99,22 @@ def launch(
             raise InterruptedRunError(STOPPED)
 
     if workers == 0:
-        _run_here(tasks, root)
+        _run_here(tasks, root, show or (lambda _: None))
     else:
         with handle_signals(stop), Pool(workers) as pool:
             run_tasks(pool, tasks, root / "jobs", show)
     return tasks
 
 
-def _run_here(tasks: Sequence[Task], root: Path) -> None:
+def _run_here(tasks: Sequence[Task], root: Path, show: Show) -> None:
     from lff.launch.worker import run_here  # torch, which a launcher of processes does not need
 
     for task in tasks:
+        task.state = "running"
+        show(tasks)
         run_here(task.job, root / "jobs" / task.digest)
         task.state = "done"
+    show(tasks)
 
 
 def make_tasks(jobs: Sequence[Any], folder: Path) -> list[Task]:

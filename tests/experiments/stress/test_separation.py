@@ -19,7 +19,7 @@ SEEDS = 5
 SCORES = {kind.key: kind for kind in KINDS}
 SMALL_SAC = {"steps": 400, "warmup": 150, "evaluations": 1, "episodes": 1}
 SMALL_FIT = {"size": 16, "steps": 400, "every": 20}
-SMALL_FQI = {"gradient_steps": (50,), "iterations": 12}
+SMALL_FQI = {"gradient_steps": (20,), "iterations": 6}
 
 
 def measure(key, jobs, tmp_path):
@@ -97,10 +97,10 @@ def test_normalised_inputs_may_change_their_units(tmp_path):
 
     bad, good = factor(critics.mlp), factor(critics.standardized)
     assert good.high < bad.low
-    assert good.estimate == pytest.approx(1.0, abs=0.2)
+    assert good.estimate < 2 < 10 < bad.estimate
 
 
-def test_fitted_q_iteration_blows_up_with_a_large_gain(tmp_path):
+def test_fitted_q_iteration_blows_up_with_a_large_rate(tmp_path):
     def rate(network):
         job = StressFQIJob(**own(network), seeds=SEEDS, **SMALL_FQI)
         return measure("blow-up", [(plan.FQI, job)], tmp_path)

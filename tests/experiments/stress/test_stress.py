@@ -66,6 +66,7 @@ def tiny(monkeypatch, references, tmp_path):
 
 
 @pytest.mark.parametrize("why", critics.REFUSED)
+@pytest.mark.usefixtures("unchecked")  # our own errors, not those of the shape checks
 def test_what_cannot_be_stressed_is_refused_in_one_line(why):
     network, said = critics.REFUSED[why]
     with pytest.raises(BadInputError, match=said) as error:
@@ -104,8 +105,9 @@ def test_a_stored_config_imports_a_function_only_if_its_package_is_named():
 
 
 def test_an_edited_function_is_another_network():
-    one, two = (as_subject(lambda i, o, w=w: critics.mlp(i, o, width=w)) for w in (8, 16))
-    again = as_subject(lambda i, o: critics.mlp(i, o, width=8))
+    one, two, again = (
+        as_subject(lambda i, o, width=width: critics.mlp(i, o, width=width)) for width in (8, 16, 8)
+    )
     assert run.identity(one, 3e-4) == run.identity(again, 3e-4) != run.identity(two, 3e-4)
     assert run.identity(one, 3e-4) != run.identity(one, 1e-3)
 

@@ -17,8 +17,8 @@ from tests.experiments.stress import critics
 
 SEEDS = 5
 SCORES = {kind.key: kind for kind in KINDS}
-SMALL_SAC = {"steps": 400, "warmup": 150, "evaluations": 1, "episodes": 1}
-SMALL_FIT = {"size": 16, "steps": 400, "every": 20}
+SMALL_SAC = {"steps": 300, "warmup": 100, "evaluations": 1, "episodes": 1}
+SMALL_FIT = {"size": 16, "batch": 64, "steps": 400, "every": 20}
 SMALL_FQI = {"gradient_steps": (20,), "iterations": 6}
 
 
@@ -80,7 +80,7 @@ def test_waves_of_large_sigma_fit_the_noise(tmp_path):
 
 def test_waves_of_large_sigma_learn_fine_detail_at_once(tmp_path):
     def ratio(sigma):
-        size = {"steps": 150, "warmup": 140, "evaluations": 1, "episodes": 1}
+        size = {"steps": 132, "warmup": 130, "evaluations": 1, "episodes": 1}
         net = own(ours("lff", sigma=sigma))
         jobs = [(plan.FREE, StressSACJob(**net, seed=seed, **size)) for seed in range(SEEDS)]
         return measure("frequency", jobs, tmp_path)
@@ -97,7 +97,7 @@ def test_normalised_inputs_may_change_their_units(tmp_path):
 
     bad, good = factor(critics.mlp), factor(critics.standardized)
     assert good.high < bad.low
-    assert good.estimate < 2 < 10 < bad.estimate
+    assert good.estimate < 2 < 5 < bad.estimate
 
 
 def test_fitted_q_iteration_blows_up_with_a_large_rate(tmp_path):

@@ -34,7 +34,7 @@ TINY = plan.Size(
     seeds=2,
     fit={"size": 6, "batch": 8, "steps": 4, "every": 2},
     fqi={"gradient_steps": (1, 2), "iterations": 2, "grids": 1},
-    sac={"steps": 40, "warmup": 30, "evaluations": 2, "episodes": 1},
+    sac={"steps": 40, "warmup": 30, "evaluations": 1, "episodes": 1},
     cost={"turns": 1, "updates": 1},
 )
 MODULE = """

@@ -48,7 +48,7 @@ def command(
     references: Path | None = None,
 ) -> None:
     """Measure how a critic network behaves under ten stresses, beside an MLP, an MLP with layer
-    norm, and LFF; write a page. About ten minutes of two cores; finished jobs are not run again.
+    norm, and LFF; write a page. Some minutes on two cores; finished jobs are not run again.
 
     Args:
         network: a function of yours, (in_features, out_features) -> nn.Module; its inputs are

@@ -1,6 +1,6 @@
 """The jobs of a stress report: the same seeds and settings for every network.
 
-Two sizes: the default takes some ten minutes of one core, and quick a minute of two.
+Two sizes: the default takes some five minutes of one core, and quick one and a half.
 """
 
 from collections.abc import Mapping

@@ -103,7 +103,7 @@ def learning_time(curves: Curves) -> list[float]:
     """
     bands = [times for _, times in sorted(time_points(curves).items())]
     half = bands[len(bands) // 2 :]
-    return [_cut(1 / np.mean(1 / np.array(own))) for own in zip(*half, strict=True)]
+    return [_cut(float(1 / np.mean(1 / np.array(own)))) for own in zip(*half, strict=True)]
 
 
 def rank_loss(curves: Curves) -> list[float]:

@@ -99,6 +99,11 @@ def test_status_lists_every_experiment(fig1, places, cli):
     assert found["fig8"]["verdicts"] == {}
 
 
+def test_status_says_what_a_missing_table_waits_for(places, cli):
+    out = cli("experiment", "status", "fig8", *options(places, "dir", "results"))
+    assert out.out.splitlines()[1].split(maxsplit=5)[5].strip() == "96 laptop jobs missing"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

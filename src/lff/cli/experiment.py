@@ -123,7 +123,9 @@ def status(
     for line in lines:
         counts = [f"{done}/{total}" for done, total in line["jobs"].values()]
         outcomes = ", ".join(f"{name} {outcome}" for name, outcome in line["verdicts"].items())
-        rows.append([line["name"], *counts, line["scale"] or "-", outcomes or "-"])
+        done, total = line["jobs"]["laptop"]
+        missing = f"{total - done} laptop jobs missing" if done < total else "no claims"
+        rows.append([line["name"], *counts, line["scale"] or "-", outcomes or missing])
     print_table(("name", *SCALES, "table", "verdicts"), rows)
 
 

@@ -91,7 +91,7 @@ def test_a_worker_that_cannot_start_is_not_tried_again(tmp_path, monkeypatch):
 
 
 def test_training_jobs_have_the_same_table_whoever_runs_them(tmp_path):
-    job = small_train_job()
+    job = small_train_job(steps=120)
     launch([job], tmp_path / "pool", workers=1)
     folder = tmp_path / "here" / digest(job)
     assert run_job(to_dict(job), folder) == 0

@@ -16,7 +16,8 @@ from tests.trust.result_kinds import RESULTS
 
 EVERY = [*kinds.RUNS, *RESULTS]
 FAST = [one for one in (*RUN_READERS, *RESULT_READERS) if one not in SLOW]
-DANGEROUS = [name for name in EVERY if name.startswith(("module: ", "link: ", "temporary"))]
+STARTS = ("module: ", "link: ", "temporary", "fifo: ")
+DANGEROUS = [name for name in EVERY if name.startswith(STARTS)]
 
 
 def sample(count, seed):

@@ -13,7 +13,7 @@ from lff.core.checks import Config, NonEmpty, NonNegative, Size
 from lff.core.errors import BadInputError, CorruptError
 from lff.stats.fields import Field, beside, encode_fields
 from lff.store import make_folder, write_bytes
-from lff.store.atomic import read_lines, read_sealed, seal, sha256
+from lff.store.atomic import LARGEST, read_bytes, read_lines, read_sealed, seal, sha256
 
 FILES = "files"  # the key of a sidecar for the hashes of its table and surfaces, by name
 
@@ -82,7 +82,7 @@ def check_table(path: Path, sidecar: Mapping[str, Any]) -> None:
         known = hashes.get(file.name) if isinstance(hashes, dict) else None
         if known and not file.exists():
             raise CorruptError(f"{file} is missing; restore it")
-        if known and sha256(file.read_bytes()) not in known:
+        if known and sha256(read_bytes(file, limit=LARGEST)) not in known:
             raise CorruptError(f"{file} is not what was written; restore it")
 
 

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from typing import Any, Literal, get_args
 
+import torch
 import tyro
 
 from lff.algos import ALGORITHMS, Spaces
@@ -80,7 +81,9 @@ def describe(name: PresetName, env: str | None, *, algo: str | type = "sac") -> 
 
 def net_sizes(chosen: Preset, spaces: Spaces) -> Values:
     """Return hidden widths and exact parameter counts of every network, in actor and critic."""
-    agents = {n: chosen.config(n, actor=n).algo.build(spaces) for n in get_args(NetName)}
+    configs = {name: chosen.config(name, actor=name).algo for name in get_args(NetName)}
+    with torch.device("meta"):  # sizes without weights
+        agents = {name: algo.build(spaces, device="meta") for name, algo in configs.items()}
     values: Values = {}
     for role in ("actor", "critic"):
         for name, agent in agents.items():

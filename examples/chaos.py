@@ -43,8 +43,10 @@ READ_BACK = ("checkpoints", "replay", "config.json")
 class Faults:
     """The faults of one run; every method does one and returns what happened."""
 
-    def __init__(self, folder: Path, words: list[str], rng: random.Random, seconds: float) -> None:
-        self.folder, self.words, self.rng, self.seconds = folder, words, rng, seconds
+    def __init__(
+        self, folder: Path, words: list[str], rng: random.Random, span: tuple[float, float]
+    ) -> None:
+        self.folder, self.words, self.rng, self.span = folder, words, rng, span
 
     def one(self) -> str:
         """Do a fault that the seed chooses."""
@@ -52,7 +54,7 @@ class Faults:
         return self.rng.choice((self.kill, self.kill, self.power_cut, self.power_cut, *others))()
 
     def kill(self) -> str:
-        moment = kill(self.folder, self.words, self.rng, self.seconds)
+        moment = kill(self.folder, self.words, self.rng, self.span)
         return "kill: it had ended" if moment is None else f"kill: {moment[1]}"
 
     def full_disk(self) -> str:
@@ -65,7 +67,7 @@ class Faults:
         while first.poll() is None and not (self.folder / ".lock-holder.json").exists():
             time.sleep(0.02)
         code = self._end(start(self.folder, self.words), BUSY, OK)
-        time.sleep(self.rng.uniform(0, self.seconds / 3))
+        time.sleep(self.rng.uniform(0, self.span[1] / 3))
         first.send_signal(signal.SIGKILL)
         self._end(first, OK, -signal.SIGKILL)
         return f"second starter: ended with {code}, then the first was killed"
@@ -120,10 +122,10 @@ def torment(name: str, faults: int, seed: int, folder: Path) -> tuple[list[str],
     """Disturb one run of a set-up; return what was done and the files that differ."""
     words, rng = words_of(name, "off", seed), random.Random(f"{seed} {name}")
     finish(folder / "whole", words)
-    seconds = finish(folder / "forked", words, start=Forked)
+    span = finish(folder / "forked", words, start=Forked)
     disk = folder / "disk"
     disk.mkdir()
-    run, done = Faults(disk / "run", words, rng, seconds), []
+    run, done = Faults(disk / "run", words, rng, span), []
     for _ in range(faults):
         done.append(run.one())
         print(f"  {name}: {done[-1]}", flush=True)

@@ -10,6 +10,7 @@ Moments are drawn in processor time, so that a busy machine does not move them t
 """
 
 import argparse
+import contextlib
 import json
 import multiprocessing
 import os
@@ -176,15 +177,16 @@ def seconds_of(process):
 
 
 def finish(folder, words, *, start=start):
-    """Run to the end; return the seconds of processor time it took."""
-    process, seconds = start(folder, words), 0.0
+    """Run to the end; return the processor time until the run began, and until it ended."""
+    process, began, seconds = start(folder, words), 0.0, 0.0
     while process.poll() is None:
         seconds = max(seconds, seconds_of(process))
+        began = began if (folder / "config.json").exists() else seconds
         time.sleep(0.01)
     _, errors = process.communicate()
     if process.returncode:
         raise SystemExit(f"{folder}: exit code {process.returncode}\n{errors}")
-    return seconds
+    return began, seconds
 
 
 def results(folder):
@@ -195,22 +197,26 @@ def results(folder):
 
 
 def half_written(folder):
-    """Return whether a checkpoint, a segment or a small file is being written."""
-    homes = (folder / "checkpoints", folder / "replay", folder)
-    names = (path.name for home in homes if home.is_dir() for path in home.iterdir())
-    return any(name.endswith((".new", ".tmp-lff")) for name in names)
+    """Return the checkpoints, segments and small files that are being written, with their ages."""
+    homes, found = (folder / "checkpoints", folder / "replay", folder), set()
+    for home in homes:
+        with contextlib.suppress(OSError):  # it is not there yet, or just got its name
+            paths = [p for p in home.iterdir() if p.name.endswith((".new", ".tmp-lff"))]
+            found |= {(path.name, path.stat().st_ctime_ns) for path in paths}
+    return found
 
 
-def kill(folder, words, rng, seconds):
+def kill(folder, words, rng, span):
     """Start a run and kill it at a random moment; return when and where, None if it had ended."""
     kind = rng.choice([*["any"] * 4, *["checkpoint"] * 3, "start"])
+    left = half_written(folder)  # by the kill before
     process = (start if kind == "start" else Forked)(folder, words)
-    until, spent = rng.uniform(0, seconds), 0.0
+    until, spent = rng.uniform(*((0, span[0]) if kind == "start" else span)), 0.0
     while spent < until and process.poll() is None:
         time.sleep(0.02)
         spent = seconds_of(process)
     if kind == "checkpoint":
-        while process.poll() is None and not half_written(folder):
+        while process.poll() is None and half_written(folder) <= left:
             time.sleep(0.001)
         time.sleep(rng.choice([0, rng.uniform(0, 0.02)]))
     process.send_signal(signal.SIGKILL)  # nothing happens if it has ended
@@ -219,7 +225,7 @@ def kill(folder, words, rng, seconds):
         return None
     if process.returncode != -signal.SIGKILL:
         raise SystemExit(f"{folder}: exit code {process.returncode}\n{errors}")
-    if half_written(folder):
+    if not half_written(folder) <= left:
         where = "while writing"
     else:
         where = "in the run" if (folder / "config.json").exists() else "before it began"
@@ -243,12 +249,12 @@ def torment(name, kills, arguments, folder, say):
         finish(folder / "warm", words)  # fills the compiler's cache, or the first takes longest
     finish(folder / "whole", words)
     whole = results(folder / "whole")
-    seconds = finish(folder / "forked", words, start=Forked)
+    span = finish(folder / "forked", words, start=Forked)
     moments, differences, runs = [], [], 0
     while len(moments) < kills:
         run = folder / f"killed-{runs}"
         for _ in range(rng.randint(4, 12)):
-            moment = kill(run, words, rng, seconds) if len(moments) < kills else None
+            moment = kill(run, words, rng, span) if len(moments) < kills else None
             if moment is None:
                 break
             moments.append(moment)

@@ -10,7 +10,8 @@ with the best and the worst estimate:
             best one
     poor    like the worst reference: its estimate is within, or worse than, the interval of the
             worst one
-    fair    neither, or both where the intervals of the best and the worst overlap
+    fair    neither; or both, where the intervals of the best and the worst overlap, unless it
+            equals the best
 """
 
 import math
@@ -394,9 +395,9 @@ def grade(own: Measured, others: Sequence[Measured], better: Literal["lower", "h
     best, worst = ordered[0], ordered[-1]
     is_good = sign * own.estimate <= max(sign * best.low, sign * best.high)
     is_poor = sign * own.estimate >= min(sign * worst.low, sign * worst.high)
-    if is_good == is_poor:
-        return "fair"
-    return "good" if is_good else "poor"
+    if is_good and (not is_poor or own.estimate == best.estimate):
+        return "good"
+    return "poor" if is_poor and not is_good else "fair"
 
 
 def stress_of(kind: Kind, name: str, own: Curves, references: Mapping[str, Curves]) -> Stress:

@@ -194,9 +194,12 @@ def test_grades_compare_with_the_best_and_the_worst_reference(better, own, said)
     assert score.grade(Measured(own, own, own, ()), others, better) == said
 
 
-def test_references_that_do_not_differ_grade_their_like_as_good():
+@pytest.mark.parametrize(
+    ("mean", "grade"), [(0.2, "good"), (1.0, "good"), (1.2, "fair"), (2, "poor")]
+)
+def test_references_that_do_not_differ_grade_their_like_as_fair(mean, grade):
     others = [Measured(1.0, 0.5, 1.5, ()), Measured(1.1, 0.6, 1.6, ())]
-    assert score.grade(Measured(1.2, 1.0, 1.4, ()), others, "lower") == "good"
+    assert score.grade(Measured(mean, mean, mean, ()), others, "lower") == grade
 
 
 def test_a_lambda_is_stressed_in_this_process_and_nothing_is_run_twice(tiny, tmp_path, monkeypatch):

@@ -68,6 +68,7 @@ bench: $(VENV)/.dev  ## measure the speed of the layer and of training against p
 figures: $(VENV)/.figures  ## draw the figures of docs/images from the tables in results/; no simulator
 	$(BIN)/lff experiment plot --all --out docs/images
 	mv docs/images/cheetah-first.png docs/images/cheetah.png
+	$(BIN)/lff experiment plot fig5 --across 4 --out docs/images/fig5-wide.png
 	for loop in sac ppo laptop; do $(BIN)/python benchmarks/commits.py $$loop --write results/speed; done
 
 STUDIES := fig1 fig2 fig6-first fig8-first fig11 fig11-sac fig13-first fig16 fig16b fig3bc fig4-left new-dynamics cheetah-first drop-in

@@ -49,3 +49,11 @@ def test_they_stand_behind_the_tasks_as_shares_of_the_span():
     assert titles == [*tasks, "performance profile", "interquartile mean"]
     points = [line.get_ydata()[0] for line in figure.axes[-1].lines[1::2]]
     np.testing.assert_allclose(points, [0.15, 0.3])  # 100 of 1,000 and 400 of 2,000, and twice
+    for across, height in ((2, 2), (4, 1)):
+        figure = draw_experiment(experiment, rows, across=across)
+        places = [axis.get_subplotspec() for axis in figure.axes]
+        assert figure.get_figwidth() == 2.9 * across
+        assert (max(p.colspan.stop for p in places), max(p.rowspan.stop for p in places)) == (
+            across,
+            height,
+        )

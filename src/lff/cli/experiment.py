@@ -136,6 +136,7 @@ def plot(
     all: bool = False,
     as_paper: bool = False,
     published: bool = False,
+    across: int = 2,
     scale: ScaleName | None = None,
     results: Path = RESULTS,
     out: Path | None = None,
@@ -147,11 +148,14 @@ def plot(
         all: every experiment that has a table.
         as_paper: mean and one standard error, as the paper draws, instead of intervals.
         published: also draw scores of others that lie beyond our steps, as lines.
+        across: panels in a row; 2 can be read on a phone, 4 suits a wide page.
         scale: of which scale; the largest there is if not given.
         results: where tables are.
         out: the folder of NAME.png, runs/figures if not given; of one experiment, also the file.
     """
     wanted = chosen(names, results, scale, all=all)
+    if across < 1:
+        raise BadInputError("across", across, "1 or more", "leave it out for 2")
     out = out or Path("runs/figures")
     if out.suffix and len(wanted) != 1:
         raise BadInputError("out", str(out), "a folder for several figures", "leave .png out")
@@ -159,7 +163,7 @@ def plot(
         result = load(name, scale, results=results)
         end = max(row.step for row in result.table)
         scores = [s for s in published_scores(results) if published or s.env_steps <= end]
-        figure = result.figure(as_paper=as_paper, published=scores)
+        figure = result.figure(as_paper=as_paper, published=scores, across=across)
         print(save_figure(figure, out if out.suffix else out / f"{result.experiment.name}.png"))
 
 

@@ -63,8 +63,10 @@ class Result:
         """The verdict on each claim, by its name."""
         return self.on_disk.judge(self.experiment)
 
-    def figure(self, *, as_paper: bool = False, published: Sequence[Published] = ()) -> Any:
-        """Draw the panels; ``as_paper`` with one standard error instead of intervals."""
+    def figure(
+        self, *, as_paper: bool = False, published: Sequence[Published] = (), across: int = 2
+    ) -> Any:
+        """Draw the panels, ``across`` in a row; ``as_paper`` with one standard error as bands."""
         from lff.report.experiment_figure import draw_experiment
 
         return draw_experiment(
@@ -73,6 +75,7 @@ class Result:
             as_paper=as_paper,
             published=published,
             fields=self.on_disk.fields,
+            across=across,
         )
 
 

@@ -210,26 +210,27 @@ def draw_experiment(
     as_paper: bool = False,
     published: Sequence[Published] = (),
     fields: Sequence[Field] = (),
+    across: int = ACROSS,
 ) -> Figure:
-    """Draw an experiment's panels, two in a row, with one legend.
+    """Draw an experiment's panels, ``across`` in a row, with one legend.
 
     Bands are 95 % t-intervals over seeds; ``as_paper`` draws one standard error instead.
     ``published``: scores of others to draw beside the returns; ``fields``: surfaces.
     """
     colors = style.variant_colors(variants_of(rows), experiment.roles)
     found = [task_panels(panel, rows, colors, published, fields) for panel in experiment.panels]
-    lines = _lines([drawn for drawn in found if drawn])
+    lines = _lines([drawn for drawn in found if drawn], across)
     if not lines:
         remedy = f"make its table: lff experiment run {experiment.name}"
         raise BadInputError("panels", experiment.name, "drawn from a table", remedy)
-    width, height = PANEL[0] * ACROSS, PANEL[1]
+    width, height = PANEL[0] * across, PANEL[1]
     heights = [
         line[0].height * width / len(line) / style.WIDTH if line[0].panel.kind == "grid" else height
         for line in lines
     ]
     with mpl.rc_context(style.SETTINGS):
         figure = style.blank_figure(width, sum(heights) + 0.9)
-        places = figure.add_gridspec(len(lines), ACROSS, height_ratios=heights)
+        places = figure.add_gridspec(len(lines), across, height_ratios=heights)
         titles: set[str] = set()
         for i, line in enumerate(lines):
             whole = len(line) == 1 and (line[0].panel.kind == "grid" or len(lines) == 1)
@@ -241,7 +242,7 @@ def draw_experiment(
                 titles.add(one.title)
                 if j and line[0].panel is one.panel:
                     axis.set_ylabel("")
-        holes = len(lines) > 1 and len(lines[-1]) < ACROSS and not whole
+        holes = len(lines) > 1 and len(lines[-1]) < across and not whole
         _legend(
             figure,
             legend_entries(rows, colors),
@@ -251,7 +252,7 @@ def draw_experiment(
     return figure
 
 
-def _lines(found: Sequence[Sequence[TaskPanel]]) -> list[list[TaskPanel]]:
+def _lines(found: Sequence[Sequence[TaskPanel]], across: int) -> list[list[TaskPanel]]:
     """Return panels in lines of a figure, surfaces before the others.
 
     Several panels of the same tasks stand below one another, block by block; all else one after
@@ -260,12 +261,12 @@ def _lines(found: Sequence[Sequence[TaskPanel]]) -> list[list[TaskPanel]]:
     many = [[*drawn] for drawn in found if len(drawn) > 1]
     lines = []
     if len(many) > 1:
-        starts = range(0, max(map(len, many)), ACROSS)
-        lines = [drawn[i : i + ACROSS] for i in starts for drawn in many if drawn[i : i + ACROSS]]
+        starts = range(0, max(map(len, many)), across)
+        lines = [drawn[i : i + across] for i in starts for drawn in many if drawn[i : i + across]]
     rest = [one for drawn in found if len(drawn) == 1 or len(many) < 2 for one in drawn]
     tiles = [[one] for one in rest if one.panel.kind == "grid"]
     others = [one for one in rest if one.panel.kind != "grid"]
-    return [*tiles, *lines, *(others[i : i + ACROSS] for i in range(0, len(others), ACROSS))]
+    return [*tiles, *lines, *(others[i : i + across] for i in range(0, len(others), across))]
 
 
 def caption(rows: Sequence[Row], *, as_paper: bool = False) -> str:

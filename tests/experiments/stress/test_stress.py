@@ -195,7 +195,7 @@ def test_grades_compare_with_the_best_and_the_worst_reference(better, own, said)
 
 
 @pytest.mark.parametrize(
-    ("mean", "grade"), [(0.2, "good"), (1.0, "good"), (1.2, "fair"), (2, "poor")]
+    ("mean", "grade"), [(0.2, "good"), (1.0, "good"), (1.05, "fair"), (1.2, "poor")]
 )
 def test_references_that_do_not_differ_grade_their_like_as_fair(mean, grade):
     others = [Measured(1.0, 0.5, 1.5, ()), Measured(1.1, 0.6, 1.6, ())]

@@ -7,11 +7,11 @@ A grade compares a number with those of the references, of which the best and th
 with the best and the worst estimate:
 
     good    like the best reference: its estimate is within, or better than, the interval of the
-            best one
+            best one, and nearer to the best than to the worst
     poor    like the worst reference: its estimate is within, or worse than, the interval of the
-            worst one
-    fair    neither; or both, where the intervals of the best and the worst overlap, unless it
-            equals the best
+            worst one, and nearer to the worst
+    fair    neither; or both, where the intervals of the best and the worst overlap, unless it is
+            as good as the best or as bad as the worst
 """
 
 import math
@@ -384,8 +384,8 @@ KINDS = (
 def grade(own: Measured, others: Sequence[Measured], better: Literal["lower", "higher"]) -> Grade:
     """Return the grade of a number by the rule at the top of this module.
 
-    >>> best, worst = Measured(1.0, 0.8, 1.2, ()), Measured(5.0, 4.0, 6.0, ())
-    >>> [grade(Measured(x, x, x, ()), [best, worst], "lower") for x in (1.1, 2.0, 4.5)]
+    >>> best, worst = Measured(1.0, 0.8, 1.2, ()), Measured(5.0, 2.0, 8.0, ())
+    >>> [grade(Measured(x, x, x, ()), [best, worst], "lower") for x in (1.1, 2.5, 4.5)]
     ['good', 'fair', 'poor']
     >>> grade(Measured(1.1, 1.1, 1.1, ()), [best, Measured(1.4, 1.0, 1.8, ())], "lower")
     'fair'
@@ -393,11 +393,15 @@ def grade(own: Measured, others: Sequence[Measured], better: Literal["lower", "h
     sign = 1 if better == "lower" else -1
     ordered = sorted(others, key=lambda one: sign * one.estimate)
     best, worst = ordered[0], ordered[-1]
-    is_good = sign * own.estimate <= max(sign * best.low, sign * best.high)
-    is_poor = sign * own.estimate >= min(sign * worst.low, sign * worst.high)
-    if is_good and (not is_poor or own.estimate == best.estimate):
+    at = sign * own.estimate
+    in_best = at <= max(sign * best.low, sign * best.high)
+    in_worst = at >= min(sign * worst.low, sign * worst.high)
+    is_nearer = abs(own.estimate - best.estimate) <= abs(own.estimate - worst.estimate)
+    if at <= sign * best.estimate or (in_best and not in_worst and is_nearer):
         return "good"
-    return "poor" if is_poor and not is_good else "fair"
+    if at >= sign * worst.estimate or (in_worst and not in_best and not is_nearer):
+        return "poor"
+    return "fair"
 
 
 def stress_of(kind: Kind, name: str, own: Curves, references: Mapping[str, Curves]) -> Stress:

@@ -436,5 +436,6 @@ def summarize(stresses: Sequence[Stress]) -> str:
         return f"As good as the best reference under {good} of {len(stresses)} stresses, poor " + (
             "under none: this critic should survive bootstrapping as well as the references do."
         )
-    names = "; ".join(one.title[0].lower() + one.title[1:] for one in poor)
-    return f"Poor under {len(poor)} of {len(stresses)} stresses ({names}). {poor[0].advice}"
+    title, advice = poor[0].title, poor[0].advice
+    start = f"Poor under {len(poor)} of {len(stresses)} stresses. "
+    return start + f"Start with “{title[0].lower()}{title[1:]}”: {advice[0].lower()}{advice[1:]}"

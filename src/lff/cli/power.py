@@ -57,7 +57,7 @@ def chosen(
 ) -> Sequence[str]:
     """Return the experiments that are named, or all that have a table."""
     if all == bool(names):
-        remedy = "lff experiment verdict fig8, or --all"
+        remedy = "name some of lff experiment list, or give --all"
         raise BadInputError("experiments", names, "named, or --all alone", remedy)
     if all:
         check_results(results)

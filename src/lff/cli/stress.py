@@ -121,7 +121,9 @@ def choose(
     return ours(
         net,
         sigma=check_scale("sigma", SIGMA if sigma is None else sigma),
-        fourier_dim=checked(EvenSize, "fourier_dim", fourier_dim or FOURIER_DIM),
+        fourier_dim=checked(
+            EvenSize, "fourier_dim", FOURIER_DIM if fourier_dim is None else fourier_dim
+        ),
         regularizers=regularizers,
     )
 
@@ -162,4 +164,5 @@ def shown(number: Measured) -> str:
 
 def _slug(report: StressReport) -> str:
     words = re.sub(r"[^A-Za-z0-9.]+", "-", report.name).strip("-.")[:80]
-    return f"{words}-quick" if report.is_quick else words
+    rate = "" if report.lr == LR else f"-lr{report.lr:g}"
+    return words + rate + "-quick" * report.is_quick

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Collection, Mapping
+from pathlib import Path
 
 from lff.core.errors import BadInputError
 
@@ -20,6 +21,17 @@ def child_imports() -> dict[str, str]:
     """
     found = os.pathsep.join(os.path.abspath(path) for path in sys.path if path)  # noqa: PTH100
     return {"PYTHONPATH": found, "PYTHONSAFEPATH": "1"}
+
+
+def child_can_import(module: str) -> bool:
+    """Return whether a child process finds a module: not if only the working directory has it."""
+    found = sys.modules.get(module.partition(".")[0])
+    file = getattr(found, "__file__", None)
+    if file is None:
+        return True
+    folders = {str(Path(one).resolve()) for one in sys.path if one}
+    home = Path(file).resolve().parent
+    return str(home.parent if Path(file).name == "__init__.py" else home) in folders
 
 
 def run_code(code: str, environment: Mapping[str, str], *, timeout: float) -> str:

@@ -230,7 +230,7 @@ def write_view(
         if cell.digest in records or (before and cell.digest in before.jobs):
             jobs.setdefault(cell.digest, []).append([cell.variant, cell.task, cell.seed])
     sidecar: dict[str, Any] = {
-        "command": f"lff experiment run {experiment.name} --scale {scale}",
+        "command": experiment.command or f"lff experiment run {experiment.name} --scale {scale}",
         "scale": scale,
         "jobs": jobs,
         "planned": len({cell.digest for cell in cells}),

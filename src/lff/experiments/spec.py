@@ -118,6 +118,8 @@ class Experiment:
     """The sentences that are judged, ``"C-8c: LFF learns better."``, and the claim in each."""
     panels: tuple[Panel, ...] = (Panel(RETURN),)
     """The figures that are drawn."""
+    command: str = ""
+    """What makes its table; ``lff experiment run NAME --scale SCALE`` if empty."""
     notes: str = ""
     """How the small scale differs, what was left out."""
     whole_at: ScaleName | None = None

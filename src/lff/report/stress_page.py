@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -16,7 +16,14 @@ from lff.report.drawing import FEW
 from lff.report.html import TEMPLATES, Drawn, draw, number, render, write_page
 from lff.report.strip import Mark, Scale
 from lff.stats.metrics import Role, colors_of, role_of
-from lff.stats.stress import Grade, Line, Measured, Stress, StressReport
+from lff.stats.stress import (
+    Grade,
+    Line,
+    Measured,
+    Stress,
+    StressReport,
+    references_overlap,
+)
 
 TESTED = "#111111"
 """The colour of the network under test; references have those of their roles."""
@@ -193,19 +200,6 @@ def _value(stress: Stress, found: Measured) -> str:
     return f"{with_unit(found.estimate, stress.unit)} {interval(found)}".rstrip()
 
 
-def is_open(references: Iterable[Measured]) -> bool:
-    """Return whether the intervals of the best and the worst reference overlap.
-
-    Then the references do not show what is good, and a grade by them says little.
-
-    >>> low, high, wide = Measured(1, 0, 2, ()), Measured(5, 4, 6, ()), Measured(3, 1, 5, ())
-    >>> is_open([low, wide, high]), is_open([low, wide])
-    (False, True)
-    """
-    ordered = sorted(references, key=lambda one: one.estimate)
-    return len(ordered) > 1 and not ordered[0].high < ordered[-1].low
-
-
 def _seeds(found: Measured) -> str:
     lost = sum(not math.isfinite(value) for value in found.values)
     return f"{len(found.values)}, {lost} {NOT_FINITE}" if lost else str(len(found.values))
@@ -226,7 +220,7 @@ def _row(stress: Stress, scale: Scale, *, title: str, mark: Mark | None, color: 
         keys=[],
         span=(min(dots), max(dots)) if dots else (0.0, 0.0),
         label=_value(stress, stress.measured),
-        is_open=is_open(stress.references.values()),
+        is_open=references_overlap(stress.references),
     )
 
 
@@ -252,7 +246,7 @@ def _section(stress: Stress, name: str, keys: Mapping[str, Key]) -> dict[str, An
         for who, found in shown.items()
     ]
     figure = _figure(stress, name, keys)
-    shared = {"stress": stress, "is_open": is_open(stress.references.values())}
+    shared = {"stress": stress, "is_open": references_overlap(stress.references)}
     return {**shared, "cells": cells, "figure": figure}
 
 
@@ -351,5 +345,5 @@ def _compared(
     ]
     same = len({repr(one.references) for *_, one in there}) <= 1  # repr: nan equals nan
     first = [_with_references(empty, head, scale, keys)] if head.references else []
-    is_unclear = is_open(head.references.values())
+    is_unclear = references_overlap(head.references)
     return {"stress": head, "rows": [*first, *rows], "same": same, "is_open": is_unclear}

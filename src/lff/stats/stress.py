@@ -30,6 +30,21 @@ class Measured:
         return Measured(interval.estimate, interval.low, interval.high, tuple(values))
 
 
+def references_overlap(references: Mapping[str, Measured]) -> bool:
+    """Return whether the intervals of the best and the worst reference overlap.
+
+    Then the references do not show what is good, and a grade by them says little.
+
+    >>> low, high, wide = Measured(1, 0, 2, ()), Measured(5, 4, 6, ()), Measured(3, 1, 5, ())
+    >>> references_overlap({"a": low, "b": wide, "c": high})
+    False
+    >>> references_overlap({"a": low, "b": wide})
+    True
+    """
+    ordered = sorted(references.values(), key=lambda one: one.estimate)
+    return len(ordered) > 1 and not ordered[0].high < ordered[-1].low
+
+
 @dataclass(frozen=True)
 class Line:
     """One network's curve in the figure of a stress, with its 95 % band."""

@@ -89,7 +89,13 @@ def raising(inputs, outputs):
     raise ValueError("no such width")
 
 
+CONSTANT = torch.ones(1)
+
 REFUSED = {
+    "runs in single precision alone": (
+        wrapped(lambda layer, x: layer(x) @ CONSTANT[:, None]),
+        "runs in float64.*register_buffer",
+    ),
     "raises when it is made": (raising, "one that can be made.*ValueError: no such width"),
     "raises when it runs": (wrapped(lambda m, x: m(x[:, :1])), "one that runs.*RuntimeError"),
     "returns a wrong shape": (wrapped(lambda m, x: m(x)[:, 0]), r"shape \(8, 1\), got \(8,\)"),

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +82,7 @@ def test_what_cannot_be_stressed_is_refused_in_one_line(why):
         ("math", "a function in a module"),
         ("math:pi", "the name of a callable.*define pi in math"),
         ("../nets:make", "a module and a name in it"),
+        ("lff.nn.trunks:MLPTrunk", "a function that makes networks"),
     ],
 )
 def test_names_that_name_no_network_are_refused(name, said):
@@ -312,15 +314,48 @@ def test_committed_references_are_those_of_the_plan(size):
 
 def test_the_wheel_holds_the_references_where_they_are_looked_up(monkeypatch, tmp_path):
     built = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
-    assert built["targets"]["wheel"]["force-include"] == {"results/stress": "lff/results/stress"}
+    assert built["targets"]["wheel"]["force-include"] == {
+        f"results/stress/{part}": f"lff/results/stress/{part}"
+        for part in ("jobs", "laptop", "smoke")
+    }
     assert run.shipped_references() == ROOT / "results" / "stress"
     monkeypatch.setattr(run, "COMMITTED", tmp_path / "nowhere")
     assert run.shipped_references() == Path(lff.__file__).parent / "results" / "stress"
 
 
 def test_names_of_ours_say_what_they_are():
-    from lff.regularizers import LayerNorm
+    from lff.regularizers import Dropout, LayerNorm
 
     assert ours("lff").name == "LFF, sigma 0.01"
     assert ours("mlp", regularizers=(LayerNorm(),)).name == "MLP + layer norm"
     assert ours("simba").name == "simba"
+    assert ours("lff", fourier_dim=64).name == "LFF, sigma 0.01, F 64"
+    assert ours("mlp", regularizers=(Dropout(p=0.3),)).name == "MLP + dropout p 0.3"
+
+
+@dataclass
+class Maker:
+    width: int
+
+    def __call__(self, inputs, outputs):
+        return critics.mlp(inputs, outputs, width=self.width)
+
+
+def test_any_callable_makes_a_network():
+    narrow, wide = (as_subject(Maker(width)) for width in (8, 16))
+    assert narrow.is_local
+    assert (narrow.parameters, wide.parameters) == (121, 369)
+    assert narrow.net.trunk.fingerprint != wide.net.trunk.fingerprint
+
+
+def test_a_function_of_the_working_directory_runs_in_this_process(tmp_path, monkeypatch):
+    (tmp_path / "found_here.py").write_text(
+        "from torch import nn\ndef make(i, o):\n    return nn.Linear(i, o)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend("")
+    import found_here
+
+    assert as_subject(found_here.make).is_local
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert not as_subject(found_here.make).is_local

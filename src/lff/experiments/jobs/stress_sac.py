@@ -177,6 +177,8 @@ def features(critic: nn.Module, x: Tensor) -> dict[str, float]:
     """
     with evaluating(critic):
         seen = activations(critic, x)
+    if not all(bool(one.isfinite().all()) for one in critic.parameters()):
+        return {"rank": 0.0, "dormant": 1.0}
     if seen is None:
         values = spectrum(empirical_ntk(critic, x[:POINTS]).ntk).eigenvalues.clamp_min(0)
         return {"rank": float(effective_rank(values.sqrt().diag())), "dormant": 0.0}

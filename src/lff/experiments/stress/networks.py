@@ -3,10 +3,11 @@
 It is tried before any work is done: what cannot be stressed is refused in one line.
 """
 
+import copy
 import hashlib
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar, cast
 
 import torch
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 
 from lff.core.config import digest, tag_of
 from lff.core.errors import BadInputError, BadTypeError
-from lff.core.imports import check_module
+from lff.core.imports import check_module, child_can_import
 from lff.experiments.jobs.stress_fits import own_randomness
 from lff.experiments.jobs.stress_sac import SPACES
 from lff.nn import NetConfig, num_parameters
@@ -64,12 +65,20 @@ def ours(
     title = name.upper() if name in ("lff", "mlp", "mlp-2", "ffn") else name
     if getattr(net.front, "sigma", None) is not None:
         title += f", sigma {sigma:g}"
+    if fourier_dim != FOURIER_DIM:
+        title += f", F {fourier_dim}"
     title += "".join(f" + {_words(one)}" for one in regularizers)
     return Subject(title, net, tuple(regularizers))
 
 
 def _words(regularizer: Regularizer) -> str:
-    return tag_of(type(regularizer)).replace("-", " ")
+    usual: Any = type(regularizer)()
+    own = [
+        f"{field.name} {getattr(regularizer, field.name)}"
+        for field in fields(cast(Any, regularizer))
+        if getattr(regularizer, field.name) != getattr(usual, field.name)
+    ]
+    return " ".join([tag_of(type(regularizer)).replace("-", " "), *own])
 
 
 REFERENCES: dict[str, Subject] = {
@@ -94,6 +103,9 @@ def find_network(name: str) -> Subject:
     except Exception as error:  # noqa: BLE001  a user's module may raise anything
         remedy = f"fix its import: {_line(error)}"
         raise BadInputError(WHAT, name, "importable", remedy) from None
+    if not issubclass(kind, CalledTrunk):
+        remedy = "write a function (in_features, out_features) -> nn.Module that builds it"
+        raise BadInputError(WHAT, name, "a function that makes networks", remedy)
     return _with_fingerprint(Subject(name, NetConfig(trunk=kind())))
 
 
@@ -121,7 +133,12 @@ def as_subject(network: Maker | str | Subject) -> Subject:
     if home is not None:
         return find_network(home)
     name = getattr(network, "__qualname__", type(network).__qualname__)
-    trunk = called_trunk(f"local.{name}".replace("<", "").replace(">", "") + ":made", network)
+    make: Maker = network
+
+    def call(inputs: int, outputs: int) -> nn.Module:  # hashable, whatever the callable is
+        return make(inputs, outputs)
+
+    trunk = called_trunk(f"local.{name}".replace("<", "").replace(">", "") + ":made", call)
     return _with_fingerprint(Subject(name, NetConfig(trunk=trunk()), is_local=True))
 
 
@@ -129,6 +146,8 @@ def _home(network: Maker) -> str | None:
     """Return the name by which a worker can import a function; None if there is none."""
     module, name = (getattr(network, key, None) for key in ("__module__", "__qualname__"))
     if not module or not name or module == "__main__" or "<" in name:
+        return None
+    if not child_can_import(module):
         return None
     found: Any = sys.modules.get(module)
     for part in name.split("."):
@@ -163,6 +182,11 @@ def _check_output(subject: Subject, x: Tensor, width: int) -> None:
     if not bool(output.isfinite().all()):
         remedy = "check its initialization: it is not trained yet"
         raise BadInputError(what, "NaN or infinity", "finite", remedy)
+    try:  # kernels and ranks are computed in double precision
+        copy.deepcopy(network).double()(x.double())
+    except Exception as error:  # noqa: BLE001
+        remedy = f"register constant tensors by register_buffer; it said: {_line(error)}"
+        raise BadInputError(WHAT, subject.name, "one that runs in float64", remedy) from None
 
 
 def _try_training(subject: Subject, learner: Learner, x: Tensor) -> None:

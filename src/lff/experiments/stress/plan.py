@@ -90,7 +90,13 @@ def cells_of(name: str, subject: Subject, lr: float, size: Size) -> tuple[Cell, 
 
 
 def experiment_of(
-    name: str, title: str, subjects: Mapping[str, Subject], *, lr: float, size: Size
+    name: str,
+    title: str,
+    subjects: Mapping[str, Subject],
+    *,
+    lr: float,
+    size: Size,
+    command: str = "lff stress",
 ) -> Experiment:
     """Return the stresses of some networks as an experiment that the engine runs."""
 
@@ -105,9 +111,18 @@ def experiment_of(
         grid=grid,
         metrics=tuple(Metric(key) for key in METRICS),
         panels=(),
+        command=command,
     )
 
 
 def references(size: Size) -> Experiment:
     """Return the stresses of the reference networks."""
-    return experiment_of("references", "The reference networks", REFERENCES, lr=LR, size=size)
+    command = "lff stress --net mlp --rerun-references --references results/stress"
+    return experiment_of(
+        "references",
+        "The reference networks",
+        REFERENCES,
+        lr=LR,
+        size=size,
+        command=command + " --quick" * (size is QUICK),
+    )

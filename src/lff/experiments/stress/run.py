@@ -10,7 +10,7 @@ from lff.core.checks import check_positive
 from lff.experiments.engine import Show, run_all
 from lff.experiments.results import Table, find_table, record_path
 from lff.experiments.spec import Experiment
-from lff.experiments.stress.networks import Subject, as_subject, check, identity
+from lff.experiments.stress.networks import REFERENCES, Subject, as_subject, check, identity
 from lff.experiments.stress.plan import LR, Size, experiment_of, references, size_of
 from lff.experiments.stress.score import KINDS, curves_of, stress_of, summarize
 from lff.launch.records import origin, read_header
@@ -75,6 +75,8 @@ def stress(
     subject, size, folder = as_subject(network), size_of(quick=quick), Path(dir)
     check(subject)
     shown = name or subject.name
+    if shown in REFERENCES:
+        shown += " (this network)"
     if subject.is_local:
         workers, ray = 0, None
         say(f"{shown} cannot be imported by other processes: its jobs run in this one")
@@ -147,4 +149,5 @@ def _made(table: Table) -> Mapping[str, str]:
     made = {key: str(stored[key]) for key in ("lff", "torch", "python") if key in stored}
     records = (record_path(table.path.parents[1], digest) for digest in table.jobs)
     header = next((read_header(path) for path in records if path.exists()), {})
-    return {"processor": str(header.get("processor", "unknown")), **made}
+    commit = str(header.get("commit") or "unknown")[:7]
+    return {"processor": str(header.get("processor", "unknown")), "commit": commit, **made}

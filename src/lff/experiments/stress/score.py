@@ -24,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lff.experiments.stress.plan import COST, FIT, FQI, FREE, HELD, NOISE, NOISY
-from lff.stats.stress import Grade, Line, Measured, Stress
+from lff.stats.stress import Grade, Line, Measured, Stress, references_overlap
 from lff.stats.tables import Row
 
 LEVEL = 0.1
@@ -260,7 +260,8 @@ KINDS = (
         "learned the signal?",
         values=noise,
         unit="%",
-        advice="Its features are too fine: lower sigma, or use a smoother front or fewer layers.",
+        advice="It fits noise early: use a smoother first layer (for Fourier features, a lower "
+        "sigma) or fewer layers.",
         points=noise_points,
         figure={
             "x_title": "signal error, % of its variance",
@@ -327,7 +328,8 @@ KINDS = (
         better="higher",
         log=True,
         unit="times",
-        advice="Fine detail, and so noise, is learned almost as fast as the signal: lower sigma.",
+        advice="Fine detail, and so noise, is learned almost as fast as the signal: use a smoother "
+        "first layer (for Fourier features, a lower sigma).",
         points=time_points,
         figure={
             "x_title": "frequency, eighths from low to high",
@@ -346,8 +348,7 @@ KINDS = (
     Kind(
         key="dormant",
         title="Dormant units after training",
-        question="How many hidden units have stopped to respond after training without a target "
-        "network?",
+        question="How many hidden units no longer respond after training without a target network?",
         values=dormant,
         unit="%",
         advice="Units die: lower the learning rate, or use layer norm or another nonlinearity.",
@@ -381,7 +382,13 @@ KINDS = (
 """The stresses, in the order of the report."""
 
 
-def grade(own: Measured, others: Sequence[Measured], better: Literal["lower", "higher"]) -> Grade:
+def grade(
+    own: Measured,
+    others: Sequence[Measured],
+    better: Literal["lower", "higher"],
+    *,
+    log: bool = False,
+) -> Grade:
     """Return the grade of a number by the rule at the top of this module.
 
     >>> best, worst = Measured(1.0, 0.8, 1.2, ()), Measured(5.0, 2.0, 8.0, ())
@@ -389,6 +396,9 @@ def grade(own: Measured, others: Sequence[Measured], better: Literal["lower", "h
     ['good', 'fair', 'poor']
     >>> grade(Measured(1.1, 1.1, 1.1, ()), [best, Measured(1.4, 1.0, 1.8, ())], "lower")
     'fair'
+    >>> wide = Measured(100.0, 10.0, 1000.0, ())
+    >>> grade(Measured(12.0, 12.0, 12.0, ()), [wide, best], "higher", log=True)
+    'good'
     """
     sign = 1 if better == "lower" else -1
     ordered = sorted(others, key=lambda one: sign * one.estimate)
@@ -396,7 +406,8 @@ def grade(own: Measured, others: Sequence[Measured], better: Literal["lower", "h
     at = sign * own.estimate
     in_best = at <= max(sign * best.low, sign * best.high)
     in_worst = at >= min(sign * worst.low, sign * worst.high)
-    is_nearer = abs(own.estimate - best.estimate) <= abs(own.estimate - worst.estimate)
+    middle, *ends = (math.log(one.estimate) if log else one.estimate for one in (own, best, worst))
+    is_nearer = abs(middle - ends[0]) <= abs(middle - ends[1])
     if at <= sign * best.estimate or (in_best and not in_worst and is_nearer):
         return "good"
     if at >= sign * worst.estimate or (in_worst and not in_best and not is_nearer):
@@ -418,7 +429,7 @@ def stress_of(kind: Kind, name: str, own: Curves, references: Mapping[str, Curve
         unit=kind.unit,
         measured=mine,
         references=others,
-        grade=grade(mine, [*others.values()], kind.better),
+        grade=grade(mine, [*others.values()], kind.better, log=kind.log),
         advice=kind.advice,
         lines={title: curve for title, curve in drawn.items() if curve is not None},
         **kind.figure,
@@ -428,7 +439,8 @@ def stress_of(kind: Kind, name: str, own: Curves, references: Mapping[str, Curve
 def summarize(stresses: Sequence[Stress]) -> str:
     """Return what to do, in one sentence or two, from the grades alone.
 
-    The advice is that of the first poor stress in the order of the report.
+    The advice is that of the first poor stress in the order of the report, of those whose
+    references differ if there is one.
     """
     poor = [one for one in stresses if one.grade == "poor"]
     good = sum(one.grade == "good" for one in stresses)
@@ -436,6 +448,7 @@ def summarize(stresses: Sequence[Stress]) -> str:
         return f"As good as the best reference under {good} of {len(stresses)} stresses, poor " + (
             "under none: this critic should survive bootstrapping as well as the references do."
         )
-    title, advice = poor[0].title, poor[0].advice
+    first = next((one for one in poor if not references_overlap(one.references)), poor[0])
+    title, advice = first.title, first.advice
     start = f"Poor under {len(poor)} of {len(stresses)} stresses. "
     return start + f"Start with “{title[0].lower()}{title[1:]}”: {advice[0].lower()}{advice[1:]}"

@@ -10,6 +10,7 @@ colours, 12.5 frames a second.  Needs the extras dmc and video, and OpenGL.
 import itertools
 from argparse import ArgumentParser
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ SIZE, BAR, FPS, COLORS = (240, 180), 26, 12.5, 64
 
 parser = ArgumentParser(description=__doc__)
 parser.add_argument("--out", type=Path, default=Path("runs/race"), help="folder to write to")
+parser.add_argument("--steps", type=int, default=60_000, help="of each run; fig5 has 60,000")
 parser.add_argument(
     "--seed",
     type=int,
@@ -48,7 +50,7 @@ films: list[list[np.ndarray]] = []
 for cell in find_experiment("fig5").cells("laptop"):
     if (cell.task, cell.seed) != ("dmc/cheetah-run", arguments.seed):
         continue
-    name, config = cell.variant, cell.job.config
+    name, config = cell.variant, replace(cell.job.config, steps=arguments.steps)
     run = train(config, directory=arguments.out / name.lower())
     film: list[np.ndarray] = []
     total = 0.0

@@ -2,9 +2,9 @@
 
     python examples/stress_cards.py [--quick] [--only simba] [--cards results/stress/cards]
 
-Runs `lff stress` on each (about five minutes of two cores; finished jobs are not run again), writes
-each card as JSON, and from all cards that are there one page, comparison.html, and the table of
-docs/stress.md.
+Runs ``lff stress`` on each (about five minutes of one core; finished jobs are not run again) and
+writes each card as JSON; from all cards that are there it writes one page that compares them and
+prints the table of docs/stress.md.
 """
 
 import json
@@ -41,17 +41,21 @@ def shown(number: Measured) -> str:
 
 
 def markdown(reports: list[StressReport]) -> str:
-    """Return one row for each network; the grade stands before the number."""
-    titles = [
-        f"{one.title}{f', {one.unit}' if one.unit else ''}".replace("|Q|", "\\|Q\\|")
-        for one in reports[0].stresses
-    ]
-    lines = [" | ".join(["| stress", *(report.name for report in reports)]) + " |"]
-    lines.append("|---" * (len(reports) + 1) + "|")
-    for i, title in enumerate(titles):
-        cells = [f"{one.stresses[i].grade}: {shown(one.stresses[i].measured)}" for one in reports]
-        lines.append(" | ".join([f"| {title}", *cells]) + " |")
-    return "\n".join(lines)
+    """Return one row for each network and one column for each stress."""
+    first = reports[0].stresses
+    titles = [f"{one.title}{f', {one.unit}' if one.unit else ''}" for one in first]
+    lines = [["network", *(title.replace("|Q|", "\\|Q\\|") for title in titles)]]
+    lines.append(["---"] * len(lines[0]))
+    for report in reports:
+        numbers = [f"{shown(one.measured)}, {one.grade}" for one in report.stresses]
+        lines.append([f"**{report.name}**", *numbers])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def read_cards(folder: Path) -> list[StressReport]:
+    """Return the cards that are there, in the order of NETWORKS."""
+    paths = [folder / f"{key}.json" for key in NETWORKS]
+    return [StressReport.from_json(json.loads(p.read_text())) for p in paths if p.exists()]
 
 
 def main() -> None:
@@ -59,6 +63,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="three seeds and shorter runs")
     parser.add_argument("--only", choices=NETWORKS, nargs="*", default=[], help="networks to run")
     parser.add_argument("--cards", type=Path, default=Path("results/stress/cards"))
+    parser.add_argument("--page", type=Path, default=Path("docs/_static/stress-comparison.html"))
     parser.add_argument("--dir", type=Path, default=Path("runs/stress"), help="of the jobs' files")
     arguments = parser.parse_args()
     arguments.cards.mkdir(parents=True, exist_ok=True)
@@ -72,10 +77,9 @@ def main() -> None:
         text = json.dumps(report.to_json(), indent=1, ensure_ascii=False, allow_nan=False)
         (arguments.cards / f"{key}.json").write_text(text + "\n")
         print(f"{name}: {report.summary}")
-    cards = [arguments.cards / f"{key}.json" for key in NETWORKS]
-    reports = [StressReport.from_json(json.loads(p.read_text())) for p in cards if p.exists()]
-    write_comparison(reports, arguments.cards / "comparison.html")
-    print(f"\n{markdown(reports)}\n\n{arguments.cards / 'comparison.html'}")
+    reports = read_cards(arguments.cards)
+    write_comparison(reports, arguments.page)
+    print(f"\n{markdown(reports)}\n\n{arguments.page}")
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ def test_the_race_is_a_film_small_enough_for_a_readme(tmp_path):
     words = ("--out", str(tmp_path), "--steps", "400", "--seconds", "1")
     done = run("race", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "lff: return" in done.stdout
+    assert "LFF: return" in done.stdout
     with Image.open(tmp_path / "race.gif") as film:
         assert film.size == (480, 206)
         assert film.n_frames == 13  # 12.5 a second

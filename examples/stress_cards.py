@@ -10,6 +10,7 @@ prints the table of docs/stress.md.
 import json
 import sys
 from argparse import ArgumentParser
+from dataclasses import replace
 from pathlib import Path
 
 from lff.experiments.stress.networks import find_network, ours
@@ -74,6 +75,7 @@ def main() -> None:
         report = stress(
             subject, name=name, lr=rate, quick=arguments.quick, dir=arguments.dir, say=print
         )
+        report = replace(report, name=name)  # not "MLP (this network)", beside the reference
         text = json.dumps(report.to_json(), indent=1, ensure_ascii=False, allow_nan=False)
         (arguments.cards / f"{key}.json").write_text(text + "\n")
         print(f"{name}: {report.summary}")

@@ -8,7 +8,7 @@ from lff.core.errors import BadInputError
 from lff.stats.intervals import Interval, contrast
 
 Grade = Literal["good", "fair", "poor"]
-"""Like the best reference, between, or like the worst (``lff.experiments.stress.score``)."""
+"""Like the best reference, between, or like the worst (``lff.experiments.stress.grading``)."""
 SCHEMA = 1
 """Of the report as plain data."""
 

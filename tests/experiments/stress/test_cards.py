@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from lff.experiments.stress.grading import grade
 from lff.experiments.stress.plan import DEFAULT, references
-from lff.experiments.stress.score import KINDS, grade
+from lff.experiments.stress.score import KINDS
 from lff.stats.stress import references_overlap
 
 ROOT = Path(__file__).parents[3]

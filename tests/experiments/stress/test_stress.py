@@ -20,7 +20,7 @@ from lff.cli.main import main
 from lff.core.config import from_dict, to_dict
 from lff.core.errors import BadInputError
 from lff.experiments.jobs.stress_sac import WORST, StressSACJob
-from lff.experiments.stress import plan, run, score
+from lff.experiments.stress import grading, plan, run, score
 from lff.experiments.stress.networks import REFERENCES, as_subject, find_network, ours
 from lff.experiments.stress.score import KINDS, curves_of
 from lff.launch.job import job_from_dict
@@ -193,7 +193,7 @@ def test_features_that_are_constant_from_the_start_have_lost_their_rank():
 )
 def test_grades_compare_with_the_best_and_the_worst_reference(better, own, said):
     others = [Measured(x, x - 1, x + 0.3, ()) for x in (1.0, 2.0, 5.0)]
-    assert score.grade(Measured(own, own, own, ()), others, better) == said
+    assert grading.grade(Measured(own, own, own, ()), others, better) == said
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_grades_compare_with_the_best_and_the_worst_reference(better, own, said)
 )
 def test_references_that_do_not_differ_grade_their_like_as_fair(mean, grade):
     others = [Measured(1.0, 0.5, 1.5, ()), Measured(1.1, 0.6, 1.6, ())]
-    assert score.grade(Measured(mean, mean, mean, ()), others, "lower") == grade
+    assert grading.grade(Measured(mean, mean, mean, ()), others, "lower") == grade
 
 
 def test_a_lambda_is_stressed_in_this_process_and_nothing_is_run_twice(tiny, tmp_path, monkeypatch):

@@ -10,9 +10,10 @@ from lff.core.checks import check_positive
 from lff.experiments.engine import Show, run_all
 from lff.experiments.results import Table, find_table, record_path
 from lff.experiments.spec import Experiment
+from lff.experiments.stress.grading import stress_of, summarize
 from lff.experiments.stress.networks import REFERENCES, Subject, as_subject, check, identity
 from lff.experiments.stress.plan import LR, Size, experiment_of, references, size_of
-from lff.experiments.stress.score import KINDS, curves_of, stress_of, summarize
+from lff.experiments.stress.score import KINDS, curves_of
 from lff.launch.records import origin, read_header
 from lff.nn.called import Maker
 from lff.stats.stress import StressReport

@@ -46,7 +46,7 @@ class CalledTrunk(Trunk):
 
     def build(self, in_features: int, out_features: int, *, generator: Rng = None) -> nn.Module:
         """Call the function; the same generator state gives the same weights."""
-        seed = int(torch.randint(2**62, (), generator=generator))
+        seed = int(torch.randint(2**62, (), generator=generator, device="cpu"))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             module = type(self).make(in_features, out_features)

@@ -341,6 +341,15 @@ class Maker:
         return critics.mlp(inputs, outputs, width=self.width)
 
 
+def test_sac_runs_with_a_network_of_the_users_that_the_native_update_may_ask_for(tmp_path):
+    net = as_subject(critics.mlp).net
+    with torch.device("meta"):  # as the native update does to learn its shape
+        assert net.build(4, 1).trunk[0].weight.shape == (critics.WIDTH, 4)
+    job = StressSACJob(net=net, steps=40, warmup=20, evaluations=2, episodes=1)
+    rows = [*job.run(tmp_path, lambda *_: None)]
+    assert [row.step for row in rows if row.metric == "return"] == [20, 40]
+
+
 def test_any_callable_makes_a_network():
     narrow, wide = (as_subject(Maker(width)) for width in (8, 16))
     assert narrow.is_local

@@ -86,7 +86,7 @@ def magnitude(fqi: FQI, q: QTables) -> Float[np.ndarray, "seed"]:
     state, action, _ = fqi.transitions(q)
     members = np.arange(len(q))[:, None]
     here, true = (np.abs(table[members, state, action]).mean(axis=-1) for table in (q, fqi.q_star))
-    return np.asarray(np.log10(here / true + 1e-12))  # a sum of zero has no order
+    return np.asarray(np.log10(here / true + 1e-12))  # finite where the sum is zero
 
 
 def greedy_returns(scales: Sequence[ReturnScale], q: QTables) -> Float[np.ndarray, "seed"]:

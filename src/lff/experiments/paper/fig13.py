@@ -9,7 +9,7 @@ from lff.experiments.spec import Experiment, Panel, ScaleName, baseline, control
 from lff.stats.kinds import Better, Computed, Correlates, MoreOften, Point, Slope
 from lff.stats.metrics import Metric
 
-STEPS = (10, 50, 100, 200)  # T, gradient steps in an iteration; the paper gives no values
+STEPS = (10, 50, 100, 200)  # T, gradient steps in an iteration; the paper does not state them
 WIDTHS = (64, 256)
 LFF, LINEAR = "LFF σ=0.1", "linear control"
 TASKS = {

@@ -69,7 +69,7 @@ def stress(
         say: called with lines about what is run.
 
     Raises:
-        BadInputError: the network raises, cannot be imported, has no parameters, or its output has
+        BadInputError: the network raises, cannot be imported, lacks parameters, or its output has
             the wrong shape, is not finite, or does not depend on the action.
     """
     check_positive("lr", lr, remedy="use 3e-4")
